@@ -1,0 +1,1 @@
+@main enum Seed { static func main() {} }

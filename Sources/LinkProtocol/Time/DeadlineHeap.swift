@@ -1,0 +1,67 @@
+import Units
+
+/// A binary min-heap of payloads by deadline; equal deadlines leave in the order in which they came.
+package struct DeadlineHeap<Payload> {
+  private struct Entry {
+    let deadline: Instant
+    let order: UInt64
+    let payload: Payload
+
+    func precedes(_ other: Entry) -> Bool {
+      deadline != other.deadline ? deadline < other.deadline : order < other.order
+    }
+  }
+
+  private var entries: [Entry] = []
+  private var nextOrder: UInt64 = 0
+
+  package init() {}
+
+  package var isEmpty: Bool { entries.isEmpty }
+  package var count: Int { entries.count }
+
+  /// The earliest deadline, or nil when nothing waits.
+  package var earliest: Instant? { entries.first?.deadline }
+
+  package mutating func insert(_ payload: Payload, at deadline: Instant) {
+    entries.append(Entry(deadline: deadline, order: nextOrder, payload: payload))
+    nextOrder &+= 1
+    siftUp(entries.count - 1)
+  }
+
+  /// Removes and returns the earliest payload whose deadline is not after `now`.
+  package mutating func popDue(at now: Instant) -> Payload? {
+    guard let first = entries.first, first.deadline <= now else { return nil }
+    let last = entries.removeLast()
+    if !entries.isEmpty {
+      entries[0] = last
+      siftDown(0)
+    }
+    return first.payload
+  }
+
+  package mutating func removeAll() { entries.removeAll() }
+
+  private mutating func siftUp(_ start: Int) {
+    var child = start
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard entries[child].precedes(entries[parent]) else { return }
+      entries.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  private mutating func siftDown(_ start: Int) {
+    var parent = start
+    while true {
+      let left = 2 * parent + 1
+      guard left < entries.count else { return }
+      let right = left + 1
+      let child = right < entries.count && entries[right].precedes(entries[left]) ? right : left
+      guard entries[child].precedes(entries[parent]) else { return }
+      entries.swapAt(child, parent)
+      parent = child
+    }
+  }
+}

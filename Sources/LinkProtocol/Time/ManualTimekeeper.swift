@@ -1,0 +1,119 @@
+import Synchronization
+import Units
+
+/// A timekeeper whose clock only moves when it is told to.
+///
+/// All its lanes run inside `advance`, on the calling thread: first what is ready, in the order of the calls that
+/// queued it, then deadline by deadline, the clock standing at each deadline while its work runs. So one program gives
+/// one order of events, however busy the machine is, and `advance` returns when everything due has been done.
+/// Work queued by tasks of the caller's own is picked up by the next `advance`.
+package final class ManualTimekeeper: Timekeeper {
+  private struct Work {
+    let lane: ManualLane
+    let timer: LaneTimer?
+    let body: @Sendable () -> Void
+  }
+
+  private struct State {
+    var now: Instant
+    var ready: [Work] = []
+    var nextReady = 0
+    var waiting = DeadlineHeap<Work>()
+
+    mutating func popReady() -> Work? {
+      guard nextReady < ready.count else { return nil }
+      defer {
+        nextReady += 1
+        if nextReady == ready.count {
+          ready.removeAll(keepingCapacity: true)
+          nextReady = 0
+        }
+      }
+      return ready[nextReady]
+    }
+  }
+
+  private let state: Mutex<State>
+  /// Held for the length of an `advance`, so that two callers take turns.
+  private let advancing = Mutex<Void>(())
+  private let wallClockAtStart: Double
+  private let start: Instant
+
+  /// - Parameters:
+  ///   - start: where the clock stands at first.
+  ///   - wallClockSeconds: the wall clock at that moment, seconds since 1970.
+  package init(start: Instant = Instant(nanoseconds: 1_000_000_000), wallClockSeconds: Double = 1_767_225_600) {
+    self.start = start
+    wallClockAtStart = wallClockSeconds
+    state = Mutex(State(now: start))
+  }
+
+  package var now: Instant { state.withLock { $0.now } }
+
+  package var wallClockSeconds: Double { wallClockAtStart + (now - start).seconds }
+
+  package func makeLane(_ name: String) -> any Lane { ManualLane(name: name, timekeeper: self) }
+
+  /// Runs what is ready without moving the clock, until nothing is.
+  package func settle() { advance(by: .zero) }
+
+  /// Moves the clock forward, running everything that falls due on the way.
+  ///
+  /// Not to be called from a lane (it would wait for itself).
+  package func advance(by duration: Duration) {
+    advancing.withLock { _ in
+      let target = now + duration
+      while let work = nextWork(until: target) {
+        guard !work.lane.hasEnded, work.timer?.isCancelled != true else { continue }
+        work.body()
+      }
+      state.withLock { $0.now = max($0.now, target) }
+    }
+  }
+
+  private func nextWork(until target: Instant) -> Work? {
+    state.withLock { state in
+      if let work = state.popReady() { return work }
+      guard let deadline = state.waiting.earliest, deadline <= target else { return nil }
+      state.now = max(state.now, deadline)
+      return state.waiting.popDue(at: state.now)
+    }
+  }
+
+  fileprivate func enqueue(_ lane: ManualLane, _ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.ready.append(Work(lane: lane, timer: nil, body: body)) }
+  }
+
+  fileprivate func enqueue(_ lane: ManualLane, at deadline: Instant, _ body: @escaping @Sendable () -> Void)
+    -> LaneTimer
+  {
+    let timer = LaneTimer()
+    state.withLock { $0.waiting.insert(Work(lane: lane, timer: timer, body: body), at: deadline) }
+    return timer
+  }
+}
+
+private final class ManualLane: Lane {
+  let name: String
+  private let timekeeper: ManualTimekeeper
+  private let ended = Atomic<Bool>(false)
+
+  init(name: String, timekeeper: ManualTimekeeper) {
+    self.name = name
+    self.timekeeper = timekeeper
+  }
+
+  var hasEnded: Bool { ended.load(ordering: .acquiring) }
+
+  func run(_ work: @escaping @Sendable () -> Void) {
+    guard !hasEnded else { return }
+    timekeeper.enqueue(self, work)
+  }
+
+  func run(at deadline: Instant, _ work: @escaping @Sendable () -> Void) -> LaneTimer {
+    guard !hasEnded else { return LaneTimer() }
+    return timekeeper.enqueue(self, at: deadline, work)
+  }
+
+  func end() { ended.store(true, ordering: .releasing) }
+}

@@ -1,0 +1,143 @@
+import Glibc
+import LinkProtocol
+import Units
+
+/// A lane with a thread of its own, started by the first work and gone when it has been idle for a while, so that a
+/// listener that hears nothing costs no thread.
+///
+/// `@unchecked Sendable`: all stored variables are guarded by `mutex`.
+final class ThreadLane: Lane, @unchecked Sendable {
+  /// How long a thread outlives its last work. Long enough that a stream at 2 frames a second keeps its threads.
+  private static let idleLimit: Duration = .seconds(2)
+
+  let name: String
+  private let timekeeper: SystemTimekeeper
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var ready: [@Sendable () -> Void] = []
+  private var waiting = DeadlineHeap<(timer: LaneTimer, body: @Sendable () -> Void)>()
+  private var hasThread = false
+  private var hasEnded = false
+
+  init(name: String, timekeeper: SystemTimekeeper) {
+    self.name = name
+    self.timekeeper = timekeeper
+    pthread_mutex_init(mutex, nil)
+    // Deadlines are on the monotonic clock; the default would follow the wall clock's jumps.
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(wake, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(wake)
+    pthread_mutex_destroy(mutex)
+    wake.deallocate()
+    mutex.deallocate()
+  }
+
+  func run(_ work: @escaping @Sendable () -> Void) {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard !hasEnded else { return }
+    ready.append(work)
+    wakeThread()
+  }
+
+  func run(at deadline: Instant, _ work: @escaping @Sendable () -> Void) -> LaneTimer {
+    let timer = LaneTimer()
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard !hasEnded else { return timer }
+    waiting.insert((timer, work), at: deadline)
+    wakeThread()
+    return timer
+  }
+
+  func end() {
+    pthread_mutex_lock(mutex)
+    hasEnded = true
+    // Dropped outside the lock: releasing a closure may release objects whose deinit comes back here.
+    let dropped = (ready, waiting)
+    ready = []
+    waiting.removeAll()
+    pthread_cond_signal(wake)
+    pthread_mutex_unlock(mutex)
+    withExtendedLifetime(dropped) {}
+  }
+
+  /// With the mutex held.
+  private func wakeThread() {
+    guard !hasThread else {
+      pthread_cond_signal(wake)
+      return
+    }
+    var thread = pthread_t()
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    let argument = Unmanaged.passRetained(self)
+    let result = pthread_create(
+      &thread, &attributes,
+      { argument in
+        guard let argument else { return nil }
+        let lane = Unmanaged<ThreadLane>.fromOpaque(argument).takeRetainedValue()
+        lane.nameThread()
+        lane.loop()
+        return nil
+      }, argument.toOpaque())
+    pthread_attr_destroy(&attributes)
+    if result == 0 {
+      hasThread = true
+    } else {
+      // No thread to be had now (EAGAIN): the work stays queued, and the next call tries again.
+      argument.release()
+    }
+  }
+
+  private func nameThread() {
+    // By /proc, since Glibc's module map hides pthread_setname_np (a GNU extension). The kernel keeps 15 bytes.
+    let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    let bytes = Array(name.utf8.prefix(15))
+    _ = write(descriptor, bytes, bytes.count)
+    close(descriptor)
+  }
+
+  private func loop() {
+    while let work = nextWork() { work() }
+  }
+
+  /// Waits for the next work; nil when the thread has nothing left to live for.
+  private func nextWork() -> (@Sendable () -> Void)? {
+    var dueTimerWork: (timer: LaneTimer, body: @Sendable () -> Void)?
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    let idleEnd = timekeeper.now + Self.idleLimit
+    while !hasEnded {
+      let now = timekeeper.now
+      while let due = waiting.popDue(at: now) {
+        guard !due.timer.isCancelled else { continue }
+        dueTimerWork = due
+        break
+      }
+      if let dueTimerWork { return dueTimerWork.body }
+      if !ready.isEmpty { return ready.removeFirst() }
+      let deadline = waiting.earliest
+      if deadline == nil, now >= idleEnd { break }
+      wait(until: deadline ?? idleEnd)
+    }
+    hasThread = false
+    return nil
+  }
+
+  /// With the mutex held; returns on a signal, at the deadline, or for no reason.
+  private func wait(until deadline: Instant) {
+    let nanoseconds = max(0, deadline.nanoseconds)
+    var time = timespec(
+      tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    pthread_cond_timedwait(wake, mutex, &time)
+  }
+}
