@@ -1,0 +1,13 @@
+/// The form in which sound reaches listeners.
+public enum AudioCodec: Sendable {
+  /// Uncompressed samples: 32-bit floating point, native byte order, one or two channels.
+  case pcm(sampleRate: AudioSampleRate, numberOfChannels: UInt32)
+}
+
+/// Samples a second and channel; the raw value is the number.
+@frozen
+public enum AudioSampleRate: UInt, CaseIterable, Sendable {
+  case rate16000 = 16_000
+  case rate44100 = 44_100
+  case rate48000 = 48_000
+}
