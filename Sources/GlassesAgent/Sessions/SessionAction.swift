@@ -1,0 +1,54 @@
+import LinkProtocol
+
+/// Numbers a link within one agent, in the order of their arrival.
+package struct LinkKey: Hashable, Sendable {
+  package let value: UInt64
+  package init(_ value: UInt64) { self.value = value }
+}
+
+/// A stream among all of an agent's.
+package struct StreamKey: Hashable, Sendable {
+  package let link: LinkKey
+  package let stream: StreamID
+  package init(link: LinkKey, stream: StreamID) {
+    self.link = link
+    self.stream = stream
+  }
+}
+
+/// A photo among all of an agent's.
+package struct PhotoKey: Hashable, Sendable {
+  package let link: LinkKey
+  package let photo: PhotoID
+  package init(link: LinkKey, photo: PhotoID) {
+    self.link = link
+    self.photo = photo
+  }
+}
+
+/// What an input to `AgentSessionMachine` asks its owner to do, to be carried out in the order given.
+package enum SessionAction: Hashable, Sendable {
+  case send(LinkKey, Message)
+  /// Say goodbye and end the link.
+  case close(LinkKey, Goodbye)
+  /// Begin pictures of a stream; the first is a sync unit.
+  case startVideo(StreamKey, VideoParameters)
+  /// End them; when this has been carried out no unit of the stream follows.
+  case stopVideo(StreamKey)
+  case requestKeyframe(StreamKey)
+  case takePhoto(PhotoKey, PhotoRequest)
+  /// Nobody waits for the photo any more.
+  case dropPhoto(PhotoKey)
+}
+
+/// What a message's answer depends on besides the sessions.
+package struct SessionConditions {
+  package var health: HealthVerdict
+  /// Whether an app, by its identifier, may use the camera. Asked only when the answer matters.
+  package var allowsCamera: (String) -> Bool
+
+  package init(health: HealthVerdict, allowsCamera: @escaping (String) -> Bool) {
+    self.health = health
+    self.allowsCamera = allowsCamera
+  }
+}
