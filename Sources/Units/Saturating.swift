@@ -20,3 +20,19 @@ extension FixedWidthInteger {
     return (self < 0) == (other < 0) ? .max : .min
   }
 }
+
+extension Int64 {
+  /// The value without its fraction, held at the type's bounds; 0 for what is not a number.
+  package init(saturating value: Double) {
+    // Int64.max is not a Double; the next one up is 2^63, which is already out of range.
+    if value.isNaN {
+      self = 0
+    } else if value >= 0x1p63 {
+      self = .max
+    } else if value <= -0x1p63 {
+      self = .min
+    } else {
+      self = Int64(value)
+    }
+  }
+}
