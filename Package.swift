@@ -26,8 +26,9 @@ let package = Package(
   targets: [
     // C libraries
     system(
-      "CFFmpeg", pkgConfig: "libavformat libavcodec libswresample libavutil",
-      apt: ["libavformat-dev", "libavcodec-dev", "libswresample-dev", "libavutil-dev"], brew: ["ffmpeg"]),
+      "CFFmpeg", pkgConfig: "libavformat libavcodec libswscale libswresample libavutil",
+      apt: ["libavformat-dev", "libavcodec-dev", "libswscale-dev", "libswresample-dev", "libavutil-dev"],
+      brew: ["ffmpeg"]),
     system("CX265", pkgConfig: "x265", apt: ["libx265-dev"], brew: ["x265"]),
     system("CYUV", apt: ["libyuv-dev"]),
     system("CTurboJPEG", pkgConfig: "libturbojpeg", apt: ["libturbojpeg0-dev"], brew: ["jpeg-turbo"]),

@@ -16,7 +16,9 @@
 #include <libavutil/mathematics.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
+#include <libavutil/sha.h>
 #include <libswresample/swresample.h>
+#include <libswscale/swscale.h>
 
 static const int64_t glasswing_av_nopts = AV_NOPTS_VALUE;
 static const int glasswing_averror_eof = AVERROR_EOF;

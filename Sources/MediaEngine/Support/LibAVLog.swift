@@ -1,0 +1,69 @@
+import CFFmpeg
+import Glibc
+
+/// FFmpeg's log, kept off the host process's standard error.
+///
+/// FFmpeg has one log callback for the whole process. Ours collects lines of level error and above for the call that
+/// the logging thread is in, and drops all others. FFmpeg logs on the calling thread here, since every codec context
+/// of the engine runs with one thread.
+enum LibAVLog {
+  /// Lines that one call logged at level error or worse.
+  final class Lines {
+    /// More than this of one call repeats itself.
+    private static let limit = 4
+
+    private(set) var lines: [String] = []
+
+    var isEmpty: Bool { lines.isEmpty }
+
+    /// All lines, in order, as one.
+    var text: String { lines.joined(separator: "; ") }
+
+    fileprivate func append(_ line: String) {
+      guard !line.isEmpty, lines.count < Self.limit, line != lines.last else { return }
+      lines.append(line)
+    }
+  }
+
+  /// Puts the callback in place; cheap after the first call. Whatever uses FFmpeg through `LibAV` has done so.
+  static func install() { _ = installed }
+
+  /// Runs `body` and returns what FFmpeg logged in it on this thread.
+  static func collecting<Result>(_ body: () -> Result) -> (Result, Lines) {
+    install()
+    let lines = Lines()
+    let outer = pthread_getspecific(key)
+    pthread_setspecific(key, Unmanaged.passUnretained(lines).toOpaque())
+    defer { pthread_setspecific(key, outer) }
+    let result = body()
+    return (result, lines)
+  }
+
+  /// The thread's slot for the lines of the call it is in; holds no reference.
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    return key
+  }()
+
+  private static let installed: Void = {
+    av_log_set_level(AV_LOG_ERROR)
+    av_log_set_callback { context, level, format, arguments in
+      // The level's upper bytes carry a colour.
+      guard level & 0xff <= AV_LOG_ERROR, let arguments, let slot = pthread_getspecific(LibAVLog.key) else { return }
+      let capacity = 512
+      let line = withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer -> String in
+        guard let base = buffer.baseAddress else { return "" }
+        var startsLine: Int32 = 0
+        base.initialize(repeating: 0, count: capacity)
+        av_log_format_line(context, level, format, arguments, base, Int32(capacity), &startsLine)
+        return String(cString: base)
+      }
+      Unmanaged<Lines>.fromOpaque(slot).takeUnretainedValue().append(withoutLineEnd(line))
+    }
+  }()
+
+  private static func withoutLineEnd(_ line: String) -> String {
+    String(line.drop { $0 == " " }.split(whereSeparator: \.isNewline).first ?? "")
+  }
+}
