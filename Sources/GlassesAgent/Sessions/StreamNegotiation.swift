@@ -25,7 +25,7 @@ package enum StreamNegotiation {
 
   private static func nearestSize(to wanted: PixelSize) -> PixelSize {
     guard !sizes.contains(wanted) else { return wanted }
-    let area = wanted.width.multipliedSaturating(by: wanted.height)
+    let area = max(0, wanted.width).multipliedSaturating(by: max(0, wanted.height))
     return sizes.min { area.distanceSaturating(to: $0) < area.distanceSaturating(to: $1) } ?? wanted
   }
 
