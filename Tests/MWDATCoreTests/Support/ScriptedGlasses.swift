@@ -1,0 +1,75 @@
+import LinkProtocol
+import LinkTransport
+import Synchronization
+import Units
+
+/// What scripted glasses do by themselves.
+struct GlassesScript: Sendable {
+  enum Answer: Sendable { case none, opened, closed(SessionClosed.Reason, text: String) }
+  /// To `sessionOpen`.
+  var open: Answer = .opened
+  /// To `sessionClose`.
+  var close: Answer = .closed(.requested, text: "")
+  /// False: they don't even say hello.
+  var answersHello = true
+}
+
+/// Glasses that a test drives: they keep to the script, record what they were sent and send what they are told.
+final class ScriptedGlasses: Sendable {
+  private struct State {
+    var messages: [Message] = []
+    var close: LinkClose?
+  }
+
+  let connection: LinkConnection
+  private let script: GlassesScript
+  private let state = Mutex(State())
+
+  init(identifier: String, transport: any ByteTransport, timekeeper: any Timekeeper, script: GlassesScript) {
+    self.script = script
+    var generator = SystemRandomNumberGenerator()
+    let hello = Hello(
+      role: .glasses, capabilities: [.videoHEVC], identifier: identifier, name: "Scripted", model: "Ray-Ban Meta",
+      softwareVersion: "1", nonce: Nonce(from: &generator))
+    connection = LinkConnection(
+      endpoint: LinkEndpoint(hello: hello), transport: transport, timekeeper: timekeeper, name: "glasses")
+  }
+
+  func begin() {
+    guard script.answersHello else { return }
+    connection.start { [weak self] in self?.receive($0) }
+  }
+
+  /// What the app said, in order.
+  var messages: [Message] { state.withLock { $0.messages } }
+  var closeCause: LinkClose.Cause? { state.withLock { $0.close?.cause } }
+
+  func send(_ message: Message) { connection.send(message) }
+
+  private func receive(_ event: LinkEvent) {
+    switch event {
+    case .message(let message):
+      state.withLock { $0.messages.append(message) }
+      answer(message)
+    case .closed(let close): state.withLock { $0.close = close }
+    case .opened, .accessUnit, .photoProgress, .photo, .videoDropped: break
+    }
+  }
+
+  private func answer(_ message: Message) {
+    switch message {
+    case .sessionOpen(let open): give(script.open, to: open.session)
+    case .sessionClose(let close): give(script.close, to: close.session)
+    default: break
+    }
+  }
+
+  private func give(_ answer: GlassesScript.Answer, to session: SessionID) {
+    switch answer {
+    case .none: break
+    case .opened: send(.sessionOpened(SessionOpened(session: session)))
+    case .closed(let reason, let text):
+      send(.sessionClosed(SessionClosed(session: session, reason: reason, text: text)))
+    }
+  }
+}
