@@ -1,0 +1,314 @@
+import LinkProtocol
+import MWDATCore
+
+/// What a stream does about what happens to it, as a value: an event goes in, actions in their order come out.
+///
+/// Rules
+/// - Each start ends in exactly one `.stopping` followed by one `.stopped`.
+/// - An error stands before the states that it explains, and an end that somebody asked for has none.
+/// - `.streaming` is announced only for an access unit that has passed the loss gate.
+/// - Every event that belongs to one attempt names it; what comes from an older attempt changes nothing.
+/// - Each phase that waits for someone else holds the number of its deadline; a deadline of an earlier phase that
+///   fires late has another number.
+package struct StreamMachine: Sendable {
+  package enum Phase: Hashable, Sendable {
+    case stopped
+    /// Device and permission are looked at (`isPermitted` false), or a paused session is waited out.
+    case waitingForDevice(StreamID, isPermitted: Bool, DeadlineID)
+    case starting(StreamID, DeadlineID)
+    case streaming(StreamID)
+    /// The session rests.
+    case paused(StreamID)
+    /// The session goes on and the first unit after the rest is awaited; still `.paused` to the outside.
+    case resuming(StreamID, DeadlineID)
+    /// The glasses were told. `next` is the attempt that a start during this time asked for.
+    case stopping(StreamID, next: StreamID?, DeadlineID)
+    /// The camera is gone: `.stopped` to the outside, for good.
+    case invalidated
+  }
+
+  /// Numbers the deadlines of one stream.
+  package struct DeadlineID: Hashable, Sendable {
+    package let value: UInt64
+    package init(_ value: UInt64) { self.value = value }
+  }
+
+  package enum Event: Equatable, Sendable {
+    /// The app starts; the identity is fresh and belongs to this attempt.
+    case start(StreamID)
+    case stop
+    /// The device is there and the camera permission is granted.
+    case permitted(StreamID)
+    /// The device is missing or permission is denied.
+    case refused(StreamID, StreamError)
+    /// An access unit has passed the loss gate.
+    case unitPassed(StreamID)
+    /// The glasses or our own decoder can't go on with this attempt.
+    case failed(StreamID, StreamError)
+    /// The glasses say that the stream has ended as asked.
+    case glassesStopped(StreamID)
+    case linkLost(StreamError)
+    case sessionPaused
+    case sessionResumed
+    case deadline(DeadlineID)
+    /// The camera stops or the session ends.
+    case parentEnded
+  }
+
+  package enum Action: Equatable, Sendable {
+    case announce(StreamState)
+    case report(StreamError)
+    /// Look whether the device is there and permission is granted; answer with `permitted` or `refused`.
+    case check(StreamID)
+    /// Take units of this attempt and ask the glasses for them.
+    case open(StreamID)
+    /// Let no unit pass until `resume`.
+    case hold
+    /// Let units pass again, from a sync unit on.
+    case resume
+    /// Take no more units; tell the glasses when they were asked for some.
+    case close(StreamID, tellsGlasses: Bool)
+    /// Send `deadline` with this number after so long; replaces the deadline before.
+    case setDeadline(DeadlineID, Duration)
+    case clearDeadline
+    /// The stream failed for good: its camera stops.
+    case endCamera
+  }
+
+  package struct Limits: Hashable, Sendable {
+    /// From the first look for the device to the request for pictures.
+    package var connect: Duration = .seconds(30)
+    /// From the request for pictures to the first one.
+    package var start: Duration = .seconds(10)
+    /// From the order to stop to the answer of the glasses.
+    package var stop: Duration = .milliseconds(1500)
+    package init() {}
+  }
+
+  package private(set) var phase: Phase
+  package private(set) var isSessionPaused: Bool
+  package let limits: Limits
+  private let device: DeviceIdentifier
+  private var lastDeadline: UInt64 = 0
+
+  package init(
+    device: DeviceIdentifier, limits: Limits = Limits(), phase: Phase = .stopped, isSessionPaused: Bool = false
+  ) {
+    self.device = device
+    self.limits = limits
+    self.phase = phase
+    self.isSessionPaused = isSessionPaused
+  }
+
+  package var state: StreamState {
+    switch phase {
+    case .stopped, .invalidated: .stopped
+    case .waitingForDevice: .waitingForDevice
+    case .starting: .starting
+    case .streaming: .streaming
+    case .paused, .resuming: .paused
+    case .stopping: .stopping
+    }
+  }
+
+  package mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .start(let attempt): start(attempt)
+    case .stop: stop()
+    case .permitted(let attempt): permitted(attempt)
+    case .refused(let attempt, let error), .failed(let attempt, let error): failed(attempt, error)
+    case .unitPassed(let attempt): unitPassed(attempt)
+    case .glassesStopped(let attempt): glassesStopped(attempt)
+    case .linkLost(let error): linkLost(error)
+    case .sessionPaused: sessionPaused()
+    case .sessionResumed: sessionResumed()
+    case .deadline(let id): deadline(id)
+    case .parentEnded: parentEnded()
+    }
+  }
+}
+
+// MARK: - One method an event
+
+extension StreamMachine {
+  private mutating func start(_ attempt: StreamID) -> [Action] {
+    switch phase {
+    case .stopped:
+      return begin(attempt)
+    case .stopping(let old, _, let id):
+      phase = .stopping(old, next: attempt, id)
+      return []
+    case .waitingForDevice, .starting, .streaming, .paused, .resuming:
+      return []
+    case .invalidated:
+      return [.report(.internalError)]
+    }
+  }
+
+  private mutating func begin(_ attempt: StreamID) -> [Action] {
+    let id = nextDeadline()
+    phase = .waitingForDevice(attempt, isPermitted: false, id)
+    return [.announce(.waitingForDevice), .setDeadline(id, limits.connect), .check(attempt)]
+  }
+
+  private mutating func permitted(_ attempt: StreamID) -> [Action] {
+    switch phase {
+    case .waitingForDevice(attempt, isPermitted: false, let id):
+      guard isSessionPaused else { return askForPictures(attempt) }
+      phase = .waitingForDevice(attempt, isPermitted: true, id)
+      return []
+    case .waitingForDevice, .stopped, .starting, .streaming, .paused, .resuming, .stopping, .invalidated:
+      return []
+    }
+  }
+
+  private mutating func askForPictures(_ attempt: StreamID) -> [Action] {
+    let id = nextDeadline()
+    phase = .starting(attempt, id)
+    return [.announce(.starting), .setDeadline(id, limits.start), .open(attempt)]
+  }
+
+  private mutating func unitPassed(_ attempt: StreamID) -> [Action] {
+    switch phase {
+    case .starting(attempt, _), .resuming(attempt, _):
+      phase = .streaming(attempt)
+      return [.clearDeadline, .announce(.streaming)]
+    case .starting, .resuming, .streaming, .paused, .stopped, .waitingForDevice, .stopping, .invalidated:
+      return []
+    }
+  }
+
+  private mutating func stop() -> [Action] {
+    switch phase {
+    case .waitingForDevice(let attempt, _, _):
+      phase = .stopped
+      return [.clearDeadline, .announce(.stopping), .close(attempt, tellsGlasses: false), .announce(.stopped)]
+    case .starting(let attempt, _), .streaming(let attempt), .paused(let attempt), .resuming(let attempt, _):
+      let id = nextDeadline()
+      phase = .stopping(attempt, next: nil, id)
+      return [.announce(.stopping), .setDeadline(id, limits.stop), .close(attempt, tellsGlasses: true)]
+    case .stopping(let attempt, _, let id):
+      phase = .stopping(attempt, next: nil, id)
+      return []
+    case .stopped, .invalidated:
+      return []
+    }
+  }
+
+  /// The glasses have stopped, or were given time enough.
+  private mutating func stopped(next: StreamID?) -> [Action] {
+    phase = .stopped
+    let actions: [Action] = [.clearDeadline, .announce(.stopped)]
+    guard let next else { return actions }
+    return actions + begin(next)
+  }
+
+  private mutating func glassesStopped(_ attempt: StreamID) -> [Action] {
+    switch phase {
+    case .stopping(attempt, let next, _):
+      return stopped(next: next)
+    case .starting(attempt, _), .streaming(attempt), .paused(attempt), .resuming(attempt, _):
+      // Nobody asked for it here, and the glasses give no reason.
+      return end(attempt, .internalError, tellsGlasses: false)
+    case .stopping, .starting, .streaming, .paused, .resuming, .stopped, .waitingForDevice, .invalidated:
+      return []
+    }
+  }
+
+  private mutating func failed(_ attempt: StreamID, _ error: StreamError) -> [Action] {
+    switch phase {
+    case .waitingForDevice(attempt, _, _):
+      return end(attempt, error, tellsGlasses: false)
+    case .starting(attempt, _), .streaming(attempt), .paused(attempt), .resuming(attempt, _):
+      return end(attempt, error, tellsGlasses: true)
+    case .stopping(attempt, let next, _):
+      // An end was asked for; how it came about no longer matters.
+      return stopped(next: next)
+    case .waitingForDevice, .starting, .streaming, .paused, .resuming, .stopping, .stopped, .invalidated:
+      return []
+    }
+  }
+
+  private mutating func linkLost(_ error: StreamError) -> [Action] {
+    switch phase {
+    case .waitingForDevice(let attempt, _, _), .starting(let attempt, _), .streaming(let attempt),
+      .paused(let attempt), .resuming(let attempt, _):
+      return end(attempt, error, tellsGlasses: false)
+    case .stopping(_, let next, _):
+      return stopped(next: next)
+    case .stopped, .invalidated:
+      return []
+    }
+  }
+
+  /// Ends an attempt with the error that explains it. Nothing is waited for: glasses that failed may never answer.
+  private mutating func end(_ attempt: StreamID, _ error: StreamError, tellsGlasses: Bool) -> [Action] {
+    phase = .stopped
+    return [
+      .clearDeadline, .report(error), .announce(.stopping), .close(attempt, tellsGlasses: tellsGlasses),
+      .announce(.stopped), .endCamera,
+    ]
+  }
+
+  private mutating func sessionPaused() -> [Action] {
+    isSessionPaused = true
+    switch phase {
+    case .starting(let attempt, _), .streaming(let attempt):
+      phase = .paused(attempt)
+      return [.clearDeadline, .hold, .announce(.paused)]
+    case .resuming(let attempt, _):
+      phase = .paused(attempt)
+      return [.clearDeadline, .hold]
+    case .paused, .waitingForDevice, .stopping, .stopped, .invalidated:
+      return []
+    }
+  }
+
+  private mutating func sessionResumed() -> [Action] {
+    isSessionPaused = false
+    switch phase {
+    case .paused(let attempt):
+      let id = nextDeadline()
+      phase = .resuming(attempt, id)
+      return [.setDeadline(id, limits.start), .resume]
+    case .waitingForDevice(let attempt, isPermitted: true, _):
+      return askForPictures(attempt)
+    case .waitingForDevice, .starting, .streaming, .resuming, .stopping, .stopped, .invalidated:
+      return []
+    }
+  }
+
+  private mutating func deadline(_ id: DeadlineID) -> [Action] {
+    switch phase {
+    case .waitingForDevice(let attempt, _, id):
+      return end(attempt, .deviceNotConnected(device), tellsGlasses: false)
+    case .starting(let attempt, id), .resuming(let attempt, id):
+      return end(attempt, .timeout, tellsGlasses: true)
+    case .stopping(_, let next, id):
+      return stopped(next: next)
+    case .waitingForDevice, .starting, .resuming, .stopping, .streaming, .paused, .stopped, .invalidated:
+      return []
+    }
+  }
+
+  /// Nothing is waited for: the parent is on its way out, and glasses serve their messages in order.
+  private mutating func parentEnded() -> [Action] {
+    let before = phase
+    phase = .invalidated
+    switch before {
+    case .waitingForDevice(let attempt, _, _):
+      return [.clearDeadline, .announce(.stopping), .close(attempt, tellsGlasses: false), .announce(.stopped)]
+    case .starting(let attempt, _), .streaming(let attempt), .paused(let attempt), .resuming(let attempt, _):
+      return [.clearDeadline, .announce(.stopping), .close(attempt, tellsGlasses: true), .announce(.stopped)]
+    case .stopping:
+      return [.clearDeadline, .announce(.stopped)]
+    case .stopped, .invalidated:
+      return []
+    }
+  }
+
+  private mutating func nextDeadline() -> DeadlineID {
+    lastDeadline &+= 1
+    return DeadlineID(lastDeadline)
+  }
+}
