@@ -111,6 +111,17 @@ package struct StreamMachine: Sendable {
     }
   }
 
+  /// The attempt under way; nil at rest.
+  package var currentAttempt: StreamID? {
+    switch phase {
+    case .waitingForDevice(let attempt, _, _), .starting(let attempt, _), .streaming(let attempt),
+      .paused(let attempt), .resuming(let attempt, _), .stopping(let attempt, _, _):
+      attempt
+    case .stopped, .invalidated:
+      nil
+    }
+  }
+
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .start(let attempt): start(attempt)

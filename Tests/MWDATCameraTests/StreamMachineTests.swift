@@ -1,0 +1,313 @@
+import LinkProtocol
+import MWDATCamera
+import Testing
+
+@Suite("Stream state machine")
+struct StreamMachineTests {
+  static let device = "glasses-1"
+  static let own = StreamID(1)
+  static let next = StreamID(2)
+  static let old = StreamID(9)
+  static let clock = StreamMachine.DeadlineID(7)
+
+  /// Phases by the names that the table uses.
+  static let phases: [String: StreamMachine.Phase] = [
+    "stopped": .stopped,
+    "waiting": .waitingForDevice(own, isPermitted: false, clock),
+    "permitted": .waitingForDevice(own, isPermitted: true, clock),
+    "starting": .starting(own, clock),
+    "streaming": .streaming(own),
+    "paused": .paused(own),
+    "resuming": .resuming(own, clock),
+    "stopping": .stopping(own, next: nil, clock),
+    "restarting": .stopping(own, next: next, clock),
+    "invalid": .invalidated,
+  ]
+
+  static let events: [String: StreamMachine.Event] = [
+    "start": .start(next),
+    "stop": .stop,
+    "permitted": .permitted(own),
+    "refused": .refused(own, .permissionDenied),
+    "unit": .unitPassed(own),
+    "failed": .failed(own, .videoStreamingError),
+    "ended": .glassesStopped(own),
+    "linkLost": .linkLost(.hingesClosed),
+    "pause": .sessionPaused,
+    "resume": .sessionResumed,
+    "deadline": .deadline(clock),
+    "parentEnded": .parentEnded,
+  ]
+
+  /// Each phase and event: the phase after it and the actions. "-" is nothing at all.
+  static let table: [(phase: String, event: String, outcome: String)] = """
+    stopped    | start       | waiting    : waitingForDevice clock30 check
+    stopped    | stop        | -
+    stopped    | permitted   | -
+    stopped    | refused     | -
+    stopped    | unit        | -
+    stopped    | failed      | -
+    stopped    | ended       | -
+    stopped    | linkLost    | -
+    stopped    | pause       | -
+    stopped    | resume      | -
+    stopped    | deadline    | -
+    stopped    | parentEnded | invalid    :
+    waiting    | start       | -
+    waiting    | stop        | stopped    : noclock stopping close stopped
+    waiting    | permitted   | starting   : starting clock10 open
+    waiting    | refused     | stopped    : noclock !permissionDenied stopping close stopped end
+    waiting    | unit        | -
+    waiting    | failed      | stopped    : noclock !videoStreamingError stopping close stopped end
+    waiting    | ended       | -
+    waiting    | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    waiting    | pause       | -
+    waiting    | resume      | -
+    waiting    | deadline    | stopped    : noclock !deviceNotConnected stopping close stopped end
+    waiting    | parentEnded | invalid    : noclock stopping close stopped
+    permitted  | start       | -
+    permitted  | stop        | stopped    : noclock stopping close stopped
+    permitted  | permitted   | -
+    permitted  | refused     | stopped    : noclock !permissionDenied stopping close stopped end
+    permitted  | unit        | -
+    permitted  | failed      | stopped    : noclock !videoStreamingError stopping close stopped end
+    permitted  | ended       | -
+    permitted  | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    permitted  | pause       | -
+    permitted  | resume      | starting   : starting clock10 open
+    permitted  | deadline    | stopped    : noclock !deviceNotConnected stopping close stopped end
+    permitted  | parentEnded | invalid    : noclock stopping close stopped
+    starting   | start       | -
+    starting   | stop        | stopping   : stopping clock1.5 tell
+    starting   | permitted   | -
+    starting   | refused     | stopped    : noclock !permissionDenied stopping tell stopped end
+    starting   | unit        | streaming  : noclock streaming
+    starting   | failed      | stopped    : noclock !videoStreamingError stopping tell stopped end
+    starting   | ended       | stopped    : noclock !internalError stopping close stopped end
+    starting   | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    starting   | pause       | paused     : noclock hold paused
+    starting   | resume      | -
+    starting   | deadline    | stopped    : noclock !timeout stopping tell stopped end
+    starting   | parentEnded | invalid    : noclock stopping tell stopped
+    streaming  | start       | -
+    streaming  | stop        | stopping   : stopping clock1.5 tell
+    streaming  | permitted   | -
+    streaming  | refused     | stopped    : noclock !permissionDenied stopping tell stopped end
+    streaming  | unit        | -
+    streaming  | failed      | stopped    : noclock !videoStreamingError stopping tell stopped end
+    streaming  | ended       | stopped    : noclock !internalError stopping close stopped end
+    streaming  | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    streaming  | pause       | paused     : noclock hold paused
+    streaming  | resume      | -
+    streaming  | deadline    | -
+    streaming  | parentEnded | invalid    : noclock stopping tell stopped
+    paused     | start       | -
+    paused     | stop        | stopping   : stopping clock1.5 tell
+    paused     | permitted   | -
+    paused     | refused     | stopped    : noclock !permissionDenied stopping tell stopped end
+    paused     | unit        | -
+    paused     | failed      | stopped    : noclock !videoStreamingError stopping tell stopped end
+    paused     | ended       | stopped    : noclock !internalError stopping close stopped end
+    paused     | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    paused     | pause       | -
+    paused     | resume      | resuming   : clock10 resume
+    paused     | deadline    | -
+    paused     | parentEnded | invalid    : noclock stopping tell stopped
+    resuming   | start       | -
+    resuming   | stop        | stopping   : stopping clock1.5 tell
+    resuming   | permitted   | -
+    resuming   | refused     | stopped    : noclock !permissionDenied stopping tell stopped end
+    resuming   | unit        | streaming  : noclock streaming
+    resuming   | failed      | stopped    : noclock !videoStreamingError stopping tell stopped end
+    resuming   | ended       | stopped    : noclock !internalError stopping close stopped end
+    resuming   | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    resuming   | pause       | paused     : noclock hold
+    resuming   | resume      | -
+    resuming   | deadline    | stopped    : noclock !timeout stopping tell stopped end
+    resuming   | parentEnded | invalid    : noclock stopping tell stopped
+    stopping   | start       | restarting :
+    stopping   | stop        | -
+    stopping   | permitted   | -
+    stopping   | refused     | stopped    : noclock stopped
+    stopping   | unit        | -
+    stopping   | failed      | stopped    : noclock stopped
+    stopping   | ended       | stopped    : noclock stopped
+    stopping   | linkLost    | stopped    : noclock stopped
+    stopping   | pause       | -
+    stopping   | resume      | -
+    stopping   | deadline    | stopped    : noclock stopped
+    stopping   | parentEnded | invalid    : noclock stopped
+    restarting | start       | -
+    restarting | stop        | stopping   :
+    restarting | permitted   | -
+    restarting | refused     | waiting    : noclock stopped waitingForDevice clock30 check
+    restarting | unit        | -
+    restarting | failed      | waiting    : noclock stopped waitingForDevice clock30 check
+    restarting | ended       | waiting    : noclock stopped waitingForDevice clock30 check
+    restarting | linkLost    | waiting    : noclock stopped waitingForDevice clock30 check
+    restarting | pause       | -
+    restarting | resume      | -
+    restarting | deadline    | waiting    : noclock stopped waitingForDevice clock30 check
+    restarting | parentEnded | invalid    : noclock stopped
+    invalid    | start       | invalid    : !internalError
+    invalid    | stop        | -
+    invalid    | permitted   | -
+    invalid    | refused     | -
+    invalid    | unit        | -
+    invalid    | failed      | -
+    invalid    | ended       | -
+    invalid    | linkLost    | -
+    invalid    | pause       | -
+    invalid    | resume      | -
+    invalid    | deadline    | -
+    invalid    | parentEnded | -
+    """.split(separator: "\n").map { line in
+      let columns = line.split(separator: "|").map { String($0).trimmed }
+      return (columns[0], columns[1], columns[2])
+    }
+
+  @Test("Every phase answers every event as the table says")
+  func table() throws {
+    #expect(Self.table.count == Self.phases.count * Self.events.count)
+    for row in Self.table {
+      let phase = try #require(Self.phases[row.phase])
+      let event = try #require(Self.events[row.event])
+      var machine = StreamMachine(device: Self.device, phase: phase, isSessionPaused: row.phase == "permitted")
+      let actions = machine.handle(event)
+      let outcome = actions.isEmpty && machine.phase == phase ? "-" : "\(name(machine.phase)) : \(text(actions))"
+      #expect(outcome.words == row.outcome.words, "\(row.phase) on \(row.event)")
+    }
+  }
+
+  @Test("What comes from an older attempt or an older deadline changes nothing (LIFE-2)")
+  func stale() {
+    let stale: [StreamMachine.Event] = [
+      .permitted(Self.old), .refused(Self.old, .permissionDenied), .unitPassed(Self.old),
+      .failed(Self.old, .internalError), .glassesStopped(Self.old), .deadline(.init(6)),
+    ]
+    for phase in Self.phases.values {
+      for event in stale {
+        var machine = StreamMachine(device: Self.device, phase: phase)
+        #expect(machine.handle(event).isEmpty, "\(phase) on \(event)")
+        #expect(machine.phase == phase, "\(phase) on \(event)")
+      }
+    }
+  }
+
+  @Test("A start in a paused session asks for pictures once the session goes on")
+  func startInPausedSession() {
+    var machine = StreamMachine(device: Self.device)
+    _ = machine.handle(.sessionPaused)
+    _ = machine.handle(.start(Self.own))
+    #expect(machine.handle(.permitted(Self.own)).isEmpty)
+    #expect(machine.state == .waitingForDevice)
+    #expect(machine.handle(.sessionResumed).contains(.open(Self.own)))
+    #expect(machine.state == .starting)
+  }
+
+  @Test("Any events in any order give a legal path with one stopped for each start (LIFE-2, LIFE-5)", arguments: 0..<200)
+  func randomPaths(seed: UInt64) {
+    var generator = SplitMix(seed: seed)
+    var machine = StreamMachine(device: Self.device)
+    var attempts: UInt32 = 0
+    var announced: [StreamState] = []
+    var errorsSinceState = 0
+    for _ in 0..<200 {
+      let current = machine.currentAttempt ?? StreamID(attempts)
+      let event: StreamMachine.Event
+      switch Int.random(in: 0..<12, using: &generator) {
+      case 0, 1:
+        attempts += 1
+        event = .start(StreamID(attempts))
+      case 2: event = .stop
+      case 3, 4: event = .permitted(current)
+      case 5: event = .refused(current, .permissionDenied)
+      case 6, 7: event = .unitPassed(current)
+      case 8: event = .sessionPaused
+      case 9: event = .sessionResumed
+      case 10: event = .glassesStopped(current)
+      default: event = .failed(current, .videoStreamingError)
+      }
+      for action in machine.handle(event) {
+        switch action {
+        case .announce(let state):
+          let before = announced.last ?? .stopped
+          #expect(Self.legal[before]?.contains(state) == true, "\(before) to \(state) on \(event)")
+          if errorsSinceState > 0 { #expect(state == .stopping, "an error explains the end that follows it") }
+          errorsSinceState = 0
+          announced.append(state)
+        case .report:
+          errorsSinceState += 1
+          #expect(errorsSinceState == 1)
+        case .check, .open, .hold, .resume, .close, .setDeadline, .clearDeadline, .endCamera:
+          break
+        }
+      }
+      #expect(announced.last ?? .stopped == machine.state)
+    }
+  }
+
+  static let legal: [StreamState: Set<StreamState>] = [
+    .stopped: [.waitingForDevice],
+    .waitingForDevice: [.starting, .stopping],
+    .starting: [.streaming, .paused, .stopping],
+    .streaming: [.paused, .stopping],
+    .paused: [.streaming, .stopping],
+    .stopping: [.stopped],
+  ]
+}
+
+// MARK: - Words of the table
+
+extension StreamMachineTests {
+  private func name(_ phase: StreamMachine.Phase) -> String {
+    switch phase {
+    case .stopped: "stopped"
+    case .waitingForDevice(_, let isPermitted, _): isPermitted ? "permitted" : "waiting"
+    case .starting: "starting"
+    case .streaming: "streaming"
+    case .paused: "paused"
+    case .resuming: "resuming"
+    case .stopping(_, let next, _): next == nil ? "stopping" : "restarting"
+    case .invalidated: "invalid"
+    }
+  }
+
+  private func text(_ actions: [StreamMachine.Action]) -> String {
+    actions.map { action in
+      switch action {
+      case .announce(let state): "\(state)"
+      case .report(let error): "!" + ("\(error)".split(separator: "(").first ?? "")
+      case .check: "check"
+      case .open: "open"
+      case .hold: "hold"
+      case .resume: "resume"
+      case .close(_, let tellsGlasses): tellsGlasses ? "tell" : "close"
+      case .setDeadline(_, .seconds(30)): "clock30"
+      case .setDeadline(_, .seconds(10)): "clock10"
+      case .setDeadline(_, .milliseconds(1500)): "clock1.5"
+      case .setDeadline(_, let other): "clock?\(other)"
+      case .clearDeadline: "noclock"
+      case .endCamera: "end"
+      }
+    }.joined(separator: " ")
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String { split(separator: " ").joined(separator: " ") }
+  fileprivate var words: [String] { split(separator: " ").map { String($0) } }
+}
+
+/// Steele, Lea and Flood's SplitMix64: a small generator with a seed, so that a failure can be run again.
+struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
