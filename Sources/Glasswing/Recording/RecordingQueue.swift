@@ -1,0 +1,80 @@
+import Units
+
+/// The bounded queue between whoever delivers samples and the lane that writes them.
+///
+/// Bound: `Limits`, in bytes and in the age of the oldest entry. Drop rule: what is queued stays, since the file needs it
+/// unbroken; a newcomer that doesn't fit is dropped, and with it everything up to the next sync sample that fits.
+/// Before the first sync sample everything is dropped. Counters: `offered` and `dropped`.
+struct RecordingQueue<Unit> {
+  struct Limits: Hashable, Sendable {
+    var span: Duration
+    var bytes: ByteCount
+  }
+
+  enum Verdict: Hashable {
+    case queued
+    /// It isn't a sync sample, and only one of those can come next.
+    case needsSync
+    /// No room.
+    case overflow
+  }
+
+  private struct Entry {
+    let unit: Unit
+    let bytes: Int
+    let arrived: Instant
+  }
+
+  private let limits: Limits
+  /// A ring would save the shift, but the queue is empty or nearly so unless the disk is stuck.
+  private var entries: [Entry] = []
+  private var bytes = 0
+  private var awaitsSync = true
+  private(set) var offered = 0
+  private(set) var dropped = 0
+
+  init(limits: Limits) { self.limits = limits }
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  mutating func offer(_ unit: Unit, bytes size: Int, isSync: Bool, at now: Instant) -> Verdict {
+    offered += 1
+    if awaitsSync, !isSync {
+      dropped += 1
+      return .needsSync
+    }
+    let isFull =
+      !entries.isEmpty
+      && (bytes.addingSaturating(size) > limits.bytes.bytes || now - (entries.first?.arrived ?? now) > limits.span)
+    if isFull {
+      dropped += 1
+      awaitsSync = true
+      return .overflow
+    }
+    awaitsSync = false
+    entries.append(Entry(unit: unit, bytes: size, arrived: now))
+    bytes = bytes.addingSaturating(size)
+    return .queued
+  }
+
+  mutating func take() -> Unit? {
+    guard !entries.isEmpty else { return nil }
+    let entry = entries.removeFirst()
+    bytes -= entry.bytes
+    return entry.unit
+  }
+
+  /// Counts a unit that was taken but could not be written; only a sync sample can come next.
+  mutating func refuse() {
+    dropped += 1
+    awaitsSync = true
+  }
+
+  /// Drops what waits, for good.
+  mutating func removeAll() {
+    dropped += entries.count
+    entries = []
+    bytes = 0
+    awaitsSync = true
+  }
+}

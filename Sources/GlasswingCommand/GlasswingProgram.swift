@@ -1,0 +1,63 @@
+import Glibc
+
+/// The entry point: words to an invocation, an invocation to an exit code. The main thread takes signals; the command
+/// runs as a task.
+@main
+enum GlasswingProgram {
+  static let version = "0.1.0"
+
+  static func main() {
+    Interruption.block()
+    let words = Array(CommandLine.arguments.dropFirst())
+    // Detached: the main actor's thread is the one that waits for signals.
+    Task.detached {
+      let status = await run(words)
+      Terminal.restore()
+      exit(status.rawValue)
+    }
+    Interruption.shared.serve()
+  }
+
+  static func run(_ words: [String]) async -> ExitStatus {
+    do {
+      return switch try ArgumentParser.parse(words) {
+      case .help(let command): write(command.map(HelpText.command) ?? HelpText.program())
+      case .run(let arguments): try await run(arguments)
+      }
+    } catch {
+      Console.shared.endProgress()
+      Console.shared.log(error.line)
+      return error.status
+    }
+  }
+
+  private static func run(_ arguments: Arguments) async throws(CommandFailure) -> ExitStatus {
+    switch arguments.command {
+    case .completions: completions(arguments)
+    case .help: help(arguments)
+    case .version: versionText(arguments)
+    case .record, .photo, .demo, .bench, .doctor:
+      throw CommandFailure(subject: arguments.command.rawValue, "is not built yet")
+    }
+  }
+
+  private static func completions(_ arguments: Arguments) -> ExitStatus {
+    guard let shell = arguments.operand.flatMap(Completions.Shell.init) else { return .couldNotStart }
+    return write(Completions.script(for: shell))
+  }
+
+  private static func help(_ arguments: Arguments) -> ExitStatus {
+    if arguments.has(.man) { return write(ManPage.page(version: version)) }
+    let command = arguments.operand.flatMap(Command.init)
+    return write(command.map(HelpText.command) ?? HelpText.program())
+  }
+
+  private static func versionText(_ arguments: Arguments) -> ExitStatus {
+    write(arguments.has(.json) ? "{\"version\":\"\(version)\"}\n" : "\(OptionTable.program) \(version)\n")
+  }
+
+  private static func write(_ text: String) -> ExitStatus {
+    Console.shared.result(text)
+    return .done
+  }
+}

@@ -1,0 +1,165 @@
+/// The one table of options and commands. Parsing, help, the man page and the completions of three shells are made
+/// from it and from nothing else; `OptionTableTests` shows that they agree.
+enum OptionTable {
+  static let program = "glasswing"
+  static let summary = "see, record and photograph through smart glasses"
+
+  static func spec(_ option: Option) -> OptionSpec {
+    switch option {
+    case .simulate:
+      OptionSpec(option, help: "use simulated glasses")
+    case .feed:
+      OptionSpec(
+        option, value: .file,
+        help: "what the simulated glasses see: any file with H.264 or HEVC video; without it a test pattern")
+    case .resolution:
+      OptionSpec(
+        option, short: "r", value: .choice(["low", "medium", "high"]),
+        help: "picture size: low 360x640, medium 504x896, high 720x1280", fallback: "medium")
+    case .fps:
+      OptionSpec(option, value: .choice(["2", "7", "15", "24", "30"]), help: "pictures a second", fallback: "30")
+    case .seconds:
+      OptionSpec(option, short: "s", value: .duration(atLeast: .milliseconds(100)), help: "how long to go on")
+    case .output:
+      OptionSpec(option, short: "o", value: .file, help: "the file to write")
+    case .folder:
+      OptionSpec(option, value: .folder, help: "where photos and recordings go", fallback: ".")
+    case .container:
+      OptionSpec(
+        option, value: .choice(["mp4", "mov", "mkv"]), help: "kind of file, if its name's ending doesn't say")
+    case .format:
+      OptionSpec(
+        option, value: .choice(["jpeg", "heic"]), help: "kind of picture, if the file's name doesn't say",
+        fallback: "jpeg")
+    case .force:
+      OptionSpec(option, short: "f", help: "write over a file that exists")
+    case .runs:
+      OptionSpec(option, short: "n", value: .count(1...1000), help: "how often to measure", fallback: "20")
+    case .json:
+      OptionSpec(option, help: "write the result to standard output as one JSON object")
+    case .quiet:
+      OptionSpec(option, short: "q", help: "no progress, only errors")
+    case .man:
+      OptionSpec(option, help: "write the manual page, in man's own format")
+    case .help:
+      OptionSpec(option, short: "h", help: "show this help")
+    }
+  }
+
+  static let commands: [CommandSpec] = Command.allCases.map(spec)
+
+  static func spec(_ command: Command) -> CommandSpec {
+    switch command {
+    case .record: record
+    case .photo: photo
+    case .demo: demo
+    case .bench: bench
+    case .doctor: doctor
+    case .completions: completions
+    case .help: help
+    case .version:
+      CommandSpec(
+        command, summary: "say which version this is", details: ["Says which version this is."], options: [.json])
+    }
+  }
+
+  private static let record = CommandSpec(
+    .record, summary: "record what the glasses see",
+    details: [
+      "Records video as the glasses send it, without encoding it again, until the asked time has passed or until "
+        + "Ctrl-C. The file can be played at any moment, also after a crash or a power cut, up to at most two "
+        + "seconds before it.",
+      "When the picture's size changes on the way, MP4 and MOV go on in a second file, NAME-002; MKV stays one.",
+      "Interrupted before the asked time, the file is complete as far as it goes and the exit code is 2. "
+        + "Without --seconds, Ctrl-C is the regular end and the exit code is 0.",
+    ],
+    options: [
+      .output, .seconds, .simulate, .feed, .resolution, .fps, .container, .force, .json, .quiet,
+    ],
+    required: [.output],
+    examples: [
+      .init(line: "glasswing record --simulate -o walk.mp4 --seconds 10", help: "ten seconds of the test pattern"),
+      .init(
+        line: "glasswing record --simulate --feed street.mp4 --resolution high --fps 24 -o out.mkv",
+        help: "a film as the glasses would send it, until Ctrl-C"),
+    ])
+
+  private static let photo = CommandSpec(
+    .photo, summary: "take a photo",
+    details: [
+      "Takes one photo at the full size of the glasses' camera while they stream, as an app would, and writes the "
+        + "very bytes that came over the link."
+    ],
+    options: [.output, .format, .simulate, .feed, .force, .json, .quiet],
+    required: [.output],
+    examples: [
+      .init(line: "glasswing photo --simulate -o shot.jpg", help: "a photo of the test pattern"),
+      .init(
+        line: "glasswing photo --simulate --feed street.mp4 --format heic -o shot.heic", help: "a photo of a film"),
+    ])
+
+  private static let demo = CommandSpec(
+    .demo, summary: "try it: simulated glasses, live figures",
+    details: [
+      "Starts simulated glasses and an app that watches them, and shows live figures. Keys: p takes a photo, r starts "
+        + "and ends a recording, q ends. Without a terminal it writes a line every few seconds until it is signalled.",
+      "age is the time from a picture's capture to its delivery, decoded, as median and 95th percentile.",
+    ],
+    options: [.feed, .resolution, .fps, .folder, .seconds, .quiet],
+    examples: [
+      .init(line: "glasswing demo", help: "the test pattern"),
+      .init(line: "glasswing demo --feed street.mp4 --resolution high", help: "a film"),
+    ])
+
+  private static let bench = CommandSpec(
+    .bench, summary: "measure this machine",
+    details: [
+      "Measures one thing on this machine, with simulated glasses, and shows the figures. Times are in milliseconds; "
+        + "p50 is the median. Build with optimisation before believing any of it."
+    ],
+    operand: OperandSpec(
+      placeholder: "WHAT", isRequired: true,
+      choices: [
+        .init(name: "first-frame", help: "start() to the first decoded picture"),
+        .init(name: "latency", help: "a picture's capture to its decoded delivery"),
+        .init(name: "link", help: "an encoded picture into the link to out of it"),
+        .init(name: "record", help: "what recording costs, beside ffmpeg -c copy"),
+      ]),
+    options: [.seconds, .runs, .feed, .resolution, .fps, .json, .quiet],
+    examples: [.init(line: "glasswing bench latency --json", help: "for a script")])
+
+  private static let doctor = CommandSpec(
+    .doctor, summary: "check this machine",
+    details: [
+      "Checks libraries, encoders and decoders (by running them), congestion control, companion, glasses and clock, "
+        + "and says what to do about each thing that isn't right. The exit code is 1 when something has failed; "
+        + "a warning doesn't fail."
+    ],
+    options: [.json],
+    examples: [.init(line: "glasswing doctor --json", help: "for a script or a bug report")])
+
+  private static let completions = CommandSpec(
+    .completions, summary: "completions for a shell",
+    details: ["Writes the completion script for a shell to standard output."],
+    operand: OperandSpec(
+      placeholder: "SHELL", isRequired: true,
+      choices: [
+        .init(name: "bash", help: "source it, or put it into bash-completion's folder"),
+        .init(name: "zsh", help: "save it as _glasswing in a folder of $fpath"),
+        .init(name: "fish", help: "save it as ~/.config/fish/completions/glasswing.fish"),
+      ]),
+    options: [],
+    examples: [.init(line: "source <(glasswing completions bash)", help: "completions in this shell")])
+
+  private static let help = CommandSpec(
+    .help, summary: "help on a command, or the manual page",
+    details: ["Shows help on one command, or the list of commands."],
+    operand: OperandSpec(
+      placeholder: "COMMAND", isRequired: false,
+      choices: Command.allCases.map { command in
+        // Not by `spec(command).summary`, which would ask for this very value.
+        OperandSpec.Choice(name: command.rawValue, help: "")
+      }),
+    options: [.man],
+    examples: [.init(line: "glasswing help --man | man -l -", help: "the manual page")])
+}

@@ -1,0 +1,78 @@
+import Glibc
+import Synchronization
+
+/// Standard output and standard error, written whole and in order from any thread, with one progress line that is
+/// redrawn in place when standard error is a terminal.
+final class Console: Sendable {
+  static let shared = Console()
+
+  /// True when a person watches standard error.
+  let isTerminal = isatty(STDERR_FILENO) == 1
+  /// The progress line that stands on the terminal, or nil.
+  private let progressLine = Mutex<String?>(nil)
+
+  /// Writes a result to standard output.
+  func result(_ text: String) {
+    progressLine.withLock { line in
+      erase(&line)
+      Self.write(text, to: STDOUT_FILENO)
+    }
+  }
+
+  /// Writes a line to standard error.
+  func log(_ line: String) {
+    progressLine.withLock { shown in
+      let redrawn = shown
+      erase(&shown)
+      Self.write(line + "\n", to: STDERR_FILENO)
+      if let redrawn { draw(redrawn, &shown) }
+    }
+  }
+
+  /// Replaces the progress line. On anything but a terminal it does nothing.
+  func progress(_ line: String) {
+    guard isTerminal else { return }
+    progressLine.withLock { shown in
+      erase(&shown)
+      draw(line, &shown)
+    }
+  }
+
+  /// Takes the progress line away, or leaves it standing above what follows.
+  func endProgress(keepingLine keeps: Bool = false) {
+    progressLine.withLock { shown in
+      guard shown != nil else { return }
+      if keeps {
+        Self.write("\n", to: STDERR_FILENO)
+        shown = nil
+      } else {
+        erase(&shown)
+      }
+    }
+  }
+
+  private func draw(_ line: String, _ shown: inout String?) {
+    Self.write(line, to: STDERR_FILENO)
+    shown = line
+  }
+
+  private func erase(_ shown: inout String?) {
+    guard shown != nil else { return }
+    // ECMA-48: carriage return, erase in line.
+    Self.write("\r\u{1b}[K", to: STDERR_FILENO)
+    shown = nil
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 {
+        // A reader that went away (EPIPE) or a closed descriptor: there is nobody left to tell.
+        guard errno == EINTR || errno == EAGAIN else { return }
+        continue
+      }
+      bytes = bytes.dropFirst(count)
+    }
+  }
+}

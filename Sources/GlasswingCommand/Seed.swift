@@ -1,1 +1,0 @@
-@main enum Seed { static func main() {} }
