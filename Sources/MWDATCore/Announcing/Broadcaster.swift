@@ -42,12 +42,16 @@ package final class Broadcaster<T: Sendable>: Announcer, Sendable {
   package var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
   package func listen(_ listener: @escaping @Sendable (T) -> Void) -> any AnyListenerToken {
-    subscribe(replaying: nil, hear: listener, finished: nil)
+    subscribe(replaying: nil, keeping: nil, hear: listener, finished: nil)
   }
 
-  /// As `listen`, with `value` first. Call it under the lock that guards the value, and nothing is missed or repeated.
-  package func listen(replaying value: T, _ listener: @escaping @Sendable (T) -> Void) -> any AnyListenerToken {
-    subscribe(replaying: value, hear: listener, finished: nil)
+  /// As `listen`, with `value` first if there is one: call it under the lock that guards the value, and nothing is missed
+  /// or repeated. The token keeps `owner` alive.
+  package func listen(
+    replaying value: T? = nil, keeping owner: (any AnyObject & Sendable)? = nil,
+    _ listener: @escaping @Sendable (T) -> Void
+  ) -> any AnyListenerToken {
+    subscribe(replaying: value, keeping: owner, hear: listener, finished: nil)
   }
 
   /// A stream of what is sent from now on, after `value` if there is one; it keeps all that its reader has not taken
@@ -56,7 +60,7 @@ package final class Broadcaster<T: Sendable>: Announcer, Sendable {
     let (stream, continuation) = AsyncStream.makeStream(of: T.self)
     if let value { continuation.yield(value) }
     let token = subscribe(
-      replaying: nil, hear: { continuation.yield($0) }, finished: { continuation.finish() })
+      replaying: nil, keeping: nil, hear: { continuation.yield($0) }, finished: { continuation.finish() })
     continuation.onTermination = { _ in token.cancelNow() }
     return stream
   }
@@ -87,7 +91,8 @@ package final class Broadcaster<T: Sendable>: Announcer, Sendable {
   }
 
   private func subscribe(
-    replaying value: T?, hear: @escaping @Sendable (T) -> Void, finished: (@Sendable () -> Void)?
+    replaying value: T?, keeping owner: (any AnyObject & Sendable)?, hear: @escaping @Sendable (T) -> Void,
+    finished: (@Sendable () -> Void)?
   ) -> ListenerToken {
     let listener = Listener(hear: hear, finished: finished)
     let isFinished = state.withLock { state in
@@ -100,6 +105,7 @@ package final class Broadcaster<T: Sendable>: Announcer, Sendable {
     return ListenerToken { [self] in
       listener.cancel()
       remove(listener)
+      withExtendedLifetime(owner) {}
     }
   }
 

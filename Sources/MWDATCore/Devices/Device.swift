@@ -7,7 +7,8 @@ public typealias DeviceIdentifier = String
 
 /// A pair of glasses. Its properties are live: each read gives the current value.
 ///
-/// There is one object for an identifier as long as anybody holds it. A device that left the list reads disconnected.
+/// There is one object for an identifier as long as anybody holds it or a listener's token; so a listener goes on hearing
+/// when the device leaves the list and comes back. A device that left the list reads disconnected.
 /// All members may be used from any thread; listeners are called on a thread of the device's, in order, with the
 /// property already at the new value.
 public final class Device: Sendable {
@@ -62,19 +63,19 @@ public final class Device: Sendable {
   public func addDeviceStateListener(
     _ listener: @escaping @Sendable (DeviceState) -> Void
   ) -> any AnyListenerToken {
-    description.withLock { states.listen(replaying: $0.state, listener) }
+    description.withLock { states.listen(replaying: $0.state, keeping: self, listener) }
   }
 
   /// Calls `listener` with each new link state, not with the current one.
   public func addLinkStateListener(_ listener: @escaping @Sendable (LinkState) -> Void) -> any AnyListenerToken {
-    linkStates.listen(listener)
+    linkStates.listen(keeping: self, listener)
   }
 
   /// Calls `listener` with each new compatibility, not with the current one.
   public func addCompatibilityListener(
     _ listener: @escaping @Sendable (Compatibility) -> Void
   ) -> any AnyListenerToken {
-    compatibilities.listen(listener)
+    compatibilities.listen(keeping: self, listener)
   }
 
   /// The model.
@@ -95,7 +96,7 @@ extension Device {
 
   /// Calls `listener` once at first and then after each change of anything, the name included.
   package func addChangeListener(_ listener: @escaping @Sendable () -> Void) -> any AnyListenerToken {
-    changes.listen(replaying: (), listener)
+    changes.listen(replaying: (), keeping: self, listener)
   }
 
   /// Takes over what the environment knows now; tells who listens to what changed.

@@ -103,6 +103,23 @@ struct DeviceTests {
     withExtendedLifetime(token) {}
   }
 
+  @Test("A listener goes on hearing when the device leaves the list and comes back, though nobody holds the device")
+  func tokenKeepsDevice() throws {
+    let links = Observed<LinkState>()
+    var token: (any AnyListenerToken)? = try device().addLinkStateListener { links.record($0) }
+    weak let released = wearables.deviceForIdentifier("A")
+    let listed = environment.devices
+    environment.setDevices([])
+    environment.setDevices(listed)
+    timekeeper.settle()
+    #expect(links.values == [.disconnected, .connected])
+    environment.setDevices([])
+    withExtendedLifetime(token) {}
+    #expect(released != nil)
+    token = nil
+    #expect(released == nil)
+  }
+
   @Test("Every model has its display answer")
   func display() {
     #expect(DeviceType.allCases.filter(\.supportsDisplay) == [.metaRayBanDisplay])

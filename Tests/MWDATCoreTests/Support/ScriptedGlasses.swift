@@ -1,6 +1,7 @@
 import LinkProtocol
 import LinkTransport
 import Synchronization
+import TestSupport
 import Units
 
 /// What scripted glasses do by themselves.
@@ -16,17 +17,16 @@ struct GlassesScript: Sendable {
 
 /// Glasses that a test drives: they keep to the script, record what they were sent and send what they are told.
 final class ScriptedGlasses: Sendable {
-  private struct State {
-    var messages: [Message] = []
-    var close: LinkClose?
-  }
-
   let connection: LinkConnection
+  /// Has one element once the link is over.
+  let closed = Observed<LinkClose>()
+  private let transport: any ByteTransport
   private let script: GlassesScript
-  private let state = Mutex(State())
+  private let received = Mutex<[Message]>([])
 
   init(identifier: String, transport: any ByteTransport, timekeeper: any Timekeeper, script: GlassesScript) {
     self.script = script
+    self.transport = transport
     var generator = SystemRandomNumberGenerator()
     let hello = Hello(
       role: .glasses, capabilities: [.videoHEVC], identifier: identifier, name: "Scripted", model: "Ray-Ban Meta",
@@ -41,17 +41,20 @@ final class ScriptedGlasses: Sendable {
   }
 
   /// What the app said, in order.
-  var messages: [Message] { state.withLock { $0.messages } }
-  var closeCause: LinkClose.Cause? { state.withLock { $0.close?.cause } }
+  var messages: [Message] { received.withLock { $0 } }
+  var closeCause: LinkClose.Cause? { closed.values.first?.cause }
 
   func send(_ message: Message) { connection.send(message) }
+
+  /// The transport ends without a word.
+  func breakLink() { transport.close() }
 
   private func receive(_ event: LinkEvent) {
     switch event {
     case .message(let message):
-      state.withLock { $0.messages.append(message) }
+      received.withLock { $0.append(message) }
       answer(message)
-    case .closed(let close): state.withLock { $0.close = close }
+    case .closed(let close): closed.record(close)
     case .opened, .accessUnit, .photoProgress, .photo, .videoDropped: break
     }
   }
