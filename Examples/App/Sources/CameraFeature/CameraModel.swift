@@ -1,11 +1,12 @@
 import Foundation
 import MWDATCamera
 import MWDATCore
+import Observation
 
 /// The camera of one pair of glasses as a screen shows it: start a session, start the preview, stop both.
 ///
 /// Written against the Device Access Toolkit alone, so the same file builds for a phone and for Linux.
-@MainActor
+@MainActor @Observable
 public final class CameraModel {
   public private(set) var state: StreamState = .stopped
   public private(set) var framesSeen = 0
@@ -13,10 +14,10 @@ public final class CameraModel {
   /// What went wrong, in the words that users see.
   public private(set) var problem: String?
 
-  private let wearables: any WearablesInterface
-  private var session: DeviceSession?
-  private var camera: Camera?
-  private let tokens = ListenerTokenBag()
+  @ObservationIgnored private let wearables: any WearablesInterface
+  @ObservationIgnored private var session: DeviceSession?
+  @ObservationIgnored private var camera: Camera?
+  @ObservationIgnored private let tokens = ListenerTokenBag()
 
   public init(wearables: any WearablesInterface) {
     self.wearables = wearables

@@ -2,6 +2,7 @@ import CameraFeature
 import Foundation
 import MWDATCore
 import MWDATMockDevice
+import Observation
 import Testing
 
 /// The mock kit belongs to the whole process, so these tests take turns.
@@ -53,8 +54,17 @@ struct CameraModelTests {
     }
   }
 
-  /// Gives the main actor away until the condition holds; the test's time limit ends it otherwise.
-  private func eventually(_ condition: () -> Bool) async {
-    while !condition(), !Task.isCancelled { await Task.yield() }
+  /// Returns once the condition holds: looks again whenever something that it read is about to change. The test's
+  /// time limit ends it otherwise.
+  private func eventually(_ condition: @MainActor () -> Bool) async {
+    while !condition() {
+      await withCheckedContinuation { continuation in
+        withObservationTracking {
+          _ = condition()
+        } onChange: {
+          continuation.resume()
+        }
+      }
+    }
   }
 }
