@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import Glasswing
+
+@Suite("The recorder's files")
+struct RecordingFileTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
+
+  init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+  @Test(
+    "A recording goes on in a file whose name has a number",
+    arguments: [
+      ("/a/walk.mp4", 1, "/a/walk.mp4"), ("/a/walk.mp4", 2, "/a/walk-002.mp4"),
+      ("walk.tar.mkv", 12, "walk.tar-012.mkv"),
+      ("/a.b/walk", 2, "/a.b/walk-002"), ("walk.mov", 1234, "walk-1234.mov"),
+    ])
+  func partNames(_ path: String, _ part: Int, _ expected: String) {
+    #expect(RecordingFile.path(path, part: part) == expected)
+  }
+
+  @Test("A file that exists is left as it is, unless it may be overwritten")
+  func existingFile() throws {
+    let path = folder.appending(path: "a.mp4").path
+    try Data("mine".utf8).write(to: URL(filePath: path))
+    #expect(throws: RecorderError.fileExists(path: path)) { _ = try RecordingFile(path: path, overwrites: false) }
+    #expect(try Data(contentsOf: URL(filePath: path)) == Data("mine".utf8))
+    _ = try RecordingFile(path: path, overwrites: true)
+    #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
+    try FileManager.default.removeItem(at: folder)
+  }
+
+  @Test("What can't be made says why")
+  func refusals() throws {
+    let missing = folder.appending(path: "no/a.mp4").path
+    #expect(throws: RecorderError.folderMissing(path: folder.appending(path: "no").path)) {
+      _ = try RecordingFile(path: missing, overwrites: false)
+    }
+    #expect(throws: RecorderError.notWritable(path: folder.path, reason: "Is a directory")) {
+      _ = try RecordingFile(path: folder.path, overwrites: true)
+    }
+    try FileManager.default.removeItem(at: folder)
+  }
+
+  @Test("Containers are known by their endings, in any case")
+  func containers() {
+    #expect(RecordingContainer(pathExtension: "MP4") == .mp4)
+    #expect(RecordingContainer(pathExtension: "mov") == .mov)
+    #expect(RecordingContainer(pathExtension: "Mkv") == .mkv)
+    #expect(RecordingContainer(pathExtension: "avi") == nil)
+  }
+}
