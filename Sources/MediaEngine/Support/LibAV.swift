@@ -20,10 +20,10 @@ enum LibAV {
   ///   - log: what the call logged, also when it succeeded.
   static func outcome(
     _ function: String, while stage: MediaError.Stage, cause: MediaError.Cause = .libraryFailure,
-    log: ((LibAVLog.Lines) -> Void)? = nil, _ body: () -> Int32
+    log: (LibAVLog.Lines) -> Void = { _ in }, _ body: () -> Int32
   ) throws(MediaError) -> Outcome {
     let (code, lines) = LibAVLog.collecting(body)
-    log?(lines)
+    log(lines)
     switch code {
     case 0...: return .value(code)
     case glasswing_averror(EAGAIN): return .again

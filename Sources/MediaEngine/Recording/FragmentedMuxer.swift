@@ -1,0 +1,92 @@
+import CFFmpeg
+import Synchronization
+import Units
+
+/// Writes HEVC access units into a file, as they are, so that the file plays wherever the process is killed.
+///
+/// The file consists of fragments (MP4, MOV: movie fragments after an empty movie box; Matroska: clusters) of 0.5 s. A
+/// fragment reaches the system when the first unit after its end is appended, or at `flush()`. One unit is held back, since
+/// a sample's duration is known with the next one; `flush()` writes it too. So a kill loses at most the last 0.5 s and one
+/// unit, if whoever drives the muxer calls `flush()` when no unit has come for a while. The data of `file` reaches the disk
+/// by `file.synchronize()`, which the owner runs at most 1 s apart on a lane of its own.
+///
+/// Any thread; calls take turns. No clock and no thread inside.
+package final class FragmentedMuxer: Sendable {
+  /// The kind of file.
+  package enum Container: String, Hashable, Sendable, CaseIterable {
+    case mp4, mov, mkv
+  }
+
+  /// The picture track: samples of type 'hvc1', that is, with their parameter sets in the sample entry alone.
+  package struct VideoTrack: Hashable, Sendable {
+    package var configuration: HEVCConfiguration
+    /// The nominal time from one picture to the next: how long the last one lasts.
+    package var frameInterval: Duration
+
+    package init(configuration: HEVCConfiguration, frameInterval: Duration) {
+      self.configuration = configuration
+      self.frameInterval = frameInterval
+    }
+  }
+
+  /// What has been recorded.
+  package struct Summary: Hashable, Sendable {
+    /// Units in the file or in the fragment to come.
+    package var units = 0
+    /// Units whose stamp was moved: equal to the one before, behind it, or missing.
+    package var repairedStamps = 0
+    /// From the first picture's beginning to the last one's end.
+    package var duration: Duration = .zero
+  }
+
+  /// The file being written, for `synchronize()` on another lane.
+  package let file: OutputFile
+
+  private let state: Mutex<FragmentedMuxerState>
+
+  /// Creates the file, or empties an existing one, and writes its header.
+  ///
+  /// Throws `.fileNotWritable`, `.storageFull`, `.writingFailed`.
+  package init(path: String, container: Container, video: VideoTrack) throws(MediaError) {
+    let file = try OutputFile(path: path)
+    self.file = file
+    state = Mutex(try FragmentedMuxerState(file: file, container: container, video: video))
+  }
+
+  /// Adds an access unit: NAL units behind 4-byte lengths. Its bytes are copied once.
+  ///
+  /// Parameter sets inside the unit are left out when they are those of the sample entry. Other ones, inside or in
+  /// `parameterSets`, throw `.parameterSetsChanged` for MP4 and MOV before anything is written: the recording goes on in a new
+  /// file with this unit. Matroska takes them in the unit.
+  ///
+  /// - Parameters:
+  ///   - presentation: when the picture is shown; nil if unknown.
+  ///   - decoding: when it is decoded, for streams with B-frames; nil where that is the order of presentation.
+  ///   - parameterSets: the sets that the unit depends on, where they travel apart from it.
+  ///
+  /// Throws also `.firstUnitNotSync`, `.malformedData`, `.storageFull`, `.writingFailed`, `.finished`. After a failed write
+  /// every later call throws the same error; what was written stays playable.
+  package func append(
+    _ unit: UnsafeRawBufferPointer, presentation: Instant?, decoding: Instant? = nil, parameterSets: [[UInt8]]? = nil
+  ) throws(MediaError) {
+    try state.withLock { state throws(MediaError) in
+      try state.append(unit, presentation: presentation, decoding: decoding, parameterSets: parameterSets)
+    }
+  }
+
+  /// Ends the fragment and hands all appended units to the system. For pauses: each flush begins a new fragment.
+  package func flush() throws(MediaError) {
+    try state.withLock { state throws(MediaError) in try state.flush() }
+  }
+
+  /// Writes what is held back and the trailer, and has all of it reach the disk. Later calls throw `.finished`.
+  @discardableResult
+  package func finish() throws(MediaError) -> Summary {
+    let summary = try state.withLock { state throws(MediaError) in try state.finish() }
+    try file.synchronize()
+    return summary
+  }
+
+  /// What has been recorded so far.
+  package var summary: Summary { state.withLock { $0.summary } }
+}

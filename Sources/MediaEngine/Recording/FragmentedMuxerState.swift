@@ -1,0 +1,199 @@
+import CFFmpeg
+import Units
+
+/// The muxer's inside.
+///
+/// Unchecked Sendable: it lives in its muxer's mutex and nowhere else.
+struct FragmentedMuxerState: @unchecked Sendable {
+  private enum Phase {
+    case writing
+    /// The header is written, no unit yet: the next has to be a sync unit.
+    case beginning
+    case failed(MediaError)
+    case finished
+  }
+
+  /// Ticks of a second in MP4 and MOV, the clock of MPEG-2 systems; Matroska counts milliseconds.
+  private static let ticksPerSecond: Int64 = 90_000
+  private static let ticksPerSecondOfMatroska: Int64 = 1000
+  private static let fragmentDuration: Duration = .milliseconds(500)
+
+  private let path: String
+  private let container: FragmentedMuxer.Container
+  private let configuration: HEVCConfiguration
+  private let output: OutputContext
+  private var phase = Phase.beginning
+  private var stamps: StampSequence
+  /// The unit that waits for the next one's stamp.
+  private let held: Packet
+  private var isHolding = false
+  private(set) var summary = FragmentedMuxer.Summary()
+
+  init(
+    file: OutputFile, container: FragmentedMuxer.Container, video: FragmentedMuxer.VideoTrack
+  ) throws(MediaError) {
+    path = file.path
+    self.container = container
+    configuration = video.configuration
+    held = try Packet()
+    let timescale = container == .mkv ? Self.ticksPerSecondOfMatroska : Self.ticksPerSecond
+    stamps = StampSequence(timescale: timescale, frameInterval: video.frameInterval)
+    output = try OutputContext(format: container.formatName, file: file)
+    try Self.describe(try output.addStream(), video, timescale: timescale)
+    try output.writeHeader(options: Self.options(container))
+  }
+
+  mutating func append(
+    _ unit: UnsafeRawBufferPointer, presentation: Instant?, decoding: Instant?, parameterSets: [[UInt8]]?
+  ) throws(MediaError) {
+    try checkWritable()
+    let outline = try AccessUnitOutline(unit, coding: .hevc, while: .writing)
+    if case .beginning = phase, !outline.isSync { throw MediaError(.firstUnitNotSync, while: .writing, path: path) }
+    let inBand = try setsToWrite(unit, outline, apart: parameterSets)
+    let decodingTick = stamps.next(decoding ?? presentation)
+    if isHolding { try writeHeld(until: decodingTick) }
+    try hold(unit, outline, inBand)
+    held.pointer.pointee.dts = decodingTick
+    held.pointer.pointee.pts = decodingTick
+    if decoding != nil, let presentation { held.pointer.pointee.pts = max(decodingTick, stamps.tick(of: presentation)) }
+    held.pointer.pointee.flags = outline.isSync ? AV_PKT_FLAG_KEY : 0
+    isHolding = true
+    phase = .writing
+    summary.units += 1
+    summary.repairedStamps = stamps.repairs
+    summary.duration = StampSequence.duration(decodingTick.addingSaturating(stamps.frame), stamps.timescale)
+  }
+
+  mutating func flush() throws(MediaError) {
+    try checkWritable()
+    try writeLastHeld()
+    try write(nil)
+  }
+
+  mutating func finish() throws(MediaError) -> FragmentedMuxer.Summary {
+    try checkWritable()
+    try writeLastHeld()
+    do {
+      try output.writeTrailer()
+    } catch {
+      phase = .failed(error)
+      throw error
+    }
+    phase = .finished
+    return summary
+  }
+
+  private func checkWritable() throws(MediaError) {
+    switch phase {
+    case .beginning, .writing: return
+    case .failed(let error): throw error
+    case .finished: throw MediaError(.finished, while: .writing, path: path)
+    }
+  }
+
+  /// Parameter sets that have to ride in this unit: none, or for Matroska those that differ from the track's.
+  private func setsToWrite(
+    _ unit: UnsafeRawBufferPointer, _ outline: AccessUnitOutline, apart: [[UInt8]]?
+  ) throws(MediaError) -> [[UInt8]] {
+    let inside = outline.parameterSets.map { [UInt8](unit[$0]) }
+    let known = configuration.parameterSets
+    guard !inside.allSatisfy(known.contains) || !(apart ?? []).allSatisfy(known.contains) else { return [] }
+    guard container == .mkv else { throw MediaError(.parameterSetsChanged, while: .writing, path: path) }
+    // Sets that come apart belong to sync units; between them nothing refers to new ones.
+    return !inside.isEmpty ? inside : outline.isSync ? apart ?? [] : []
+  }
+
+  /// Copies a unit into the packet, parameter sets as said and all else as it is.
+  private func hold(
+    _ unit: UnsafeRawBufferPointer, _ outline: AccessUnitOutline, _ sets: [[UInt8]]
+  ) throws(MediaError) {
+    let prefix = LengthPrefixedUnits.prefixLength
+    let removed = outline.parameterSets.reduce(0) { $0 + $1.count + prefix }
+    let added = sets.reduce(0) { $0 + $1.count + prefix }
+    let target = try held.reserve(unit.count - removed + added, while: .writing)
+    var end = target
+    for set in sets {
+      end.storeBytes(of: UInt32(set.count).bigEndian, as: UInt32.self)
+      set.withUnsafeBytes {
+        (end + prefix).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(end), byteCount: $0.count)
+      }
+      end += prefix + set.count
+    }
+    // Runs between parameter sets; a run begins with a length and ends before one.
+    var start = 0
+    for range in outline.parameterSets + [unit.count + prefix..<unit.count + prefix] {
+      let run = UnsafeRawBufferPointer(rebasing: unit[start..<range.lowerBound - prefix])
+      if let base = run.baseAddress { end.copyMemory(from: base, byteCount: run.count) }
+      end += run.count
+      start = range.upperBound
+    }
+  }
+
+  private mutating func writeLastHeld() throws(MediaError) {
+    guard isHolding else { return }
+    try writeHeld(until: held.pointer.pointee.dts.addingSaturating(stamps.frame))
+  }
+
+  private mutating func writeHeld(until next: Int64) throws(MediaError) {
+    held.pointer.pointee.duration = next - held.pointer.pointee.dts
+    isHolding = false
+    try write(held)
+  }
+
+  private mutating func write(_ packet: Packet?) throws(MediaError) {
+    do {
+      try output.write(packet)
+    } catch {
+      phase = .failed(error)
+      throw error
+    }
+  }
+
+  private static func describe(
+    _ stream: UnsafeMutablePointer<AVStream>, _ video: FragmentedMuxer.VideoTrack, timescale: Int64
+  ) throws(MediaError) {
+    guard let parameters = stream.pointee.codecpar else {
+      throw MediaError(.outOfMemory, while: .opening, "a stream without parameters")
+    }
+    let record = video.configuration.record
+    let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
+    let extradata = try LibAV.allocated("av_mallocz", while: .opening, av_mallocz(record.count + padding))
+    record.withUnsafeBytes {
+      extradata.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(extradata), byteCount: $0.count)
+    }
+    parameters.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
+    parameters.pointee.extradata_size = Int32(record.count)
+    parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
+    parameters.pointee.codec_id = AV_CODEC_ID_HEVC
+    parameters.pointee.codec_tag = UInt32(littleEndian: 0x3163_7668)  // 'hvc1'
+    parameters.pointee.width = Int32(video.configuration.size.width)
+    parameters.pointee.height = Int32(video.configuration.size.height)
+    stream.pointee.time_base = AVRational(num: 1, den: Int32(timescale))
+    // Nominal rate, for readers of the header alone; microseconds are exact enough.
+    let microseconds = Int32(clamping: max(1, video.frameInterval.nanoseconds / 1000))
+    stream.pointee.avg_frame_rate = AVRational(num: 1_000_000, den: microseconds)
+  }
+
+  private static func options(_ container: FragmentedMuxer.Container) -> [String: String] {
+    let microseconds = fragmentDuration.nanoseconds / 1000
+    switch container {
+    case .mp4, .mov:
+      return [
+        // Fragments by time: by key pictures, a stream with few of them would lose minutes.
+        "movflags": "empty_moov+default_base_moof", "frag_duration": "\(microseconds)",
+        "video_track_timescale": "\(ticksPerSecond)", "write_tmcd": "0",
+      ]
+    case .mkv: return ["cluster_time_limit": "\(microseconds / 1000)"]
+    }
+  }
+}
+
+extension FragmentedMuxer.Container {
+  fileprivate var formatName: String {
+    switch self {
+    case .mp4: "mp4"
+    case .mov: "mov"
+    case .mkv: "matroska"
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import CFFmpeg
+import Glibc
+
+/// An AVFormatContext that writes into an `OutputFile`. Used by one thread at a time; freed with its owner, without a
+/// trailer unless `writeTrailer` was called.
+final class OutputContext {
+  let file: OutputFile
+  private let context: UnsafeMutablePointer<AVFormatContext>
+  private let io: UnsafeMutablePointer<AVIOContext>
+
+  /// Bytes gathered before they are handed to the system.
+  private static let bufferSize = 65536
+
+  init(format: String, file: OutputFile) throws(MediaError) {
+    self.file = file
+    let buffer = try LibAV.allocated("av_malloc", while: .opening, av_malloc(Self.bufferSize))
+    // The context is freed before `file` is released, so the callbacks' reference needs no count.
+    let opaque = Unmanaged.passUnretained(file).toOpaque()
+    let io = avio_alloc_context(
+      buffer.assumingMemoryBound(to: UInt8.self), Int32(Self.bufferSize), 1, opaque, nil,
+      { opaque, bytes, count in OutputContext.write(opaque, bytes, count) },
+      { opaque, offset, whence in OutputContext.seek(opaque, offset, whence) })
+    guard let io else {
+      av_free(buffer)
+      throw MediaError(.outOfMemory, while: .opening, "avio_alloc_context returned nothing")
+    }
+    var context: UnsafeMutablePointer<AVFormatContext>?
+    let code = avformat_alloc_output_context2(&context, nil, format, nil)
+    guard code >= 0, let context else {
+      Self.free(io)
+      throw LibAV.error(
+        "avformat_alloc_output_context2", code, while: .opening, cause: .libraryFailure, lines: LibAVLog.Lines())
+    }
+    self.io = io
+    self.context = context
+    context.pointee.pb = io
+    context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    // Every fragment goes to the system as soon as it is complete, else a kill takes what the buffer holds.
+    context.pointee.flush_packets = 1
+  }
+
+  deinit {
+    avformat_free_context(context)
+    Self.free(io)
+  }
+
+  /// Adds a track and returns it, to be filled in before `writeHeader`.
+  func addStream() throws(MediaError) -> UnsafeMutablePointer<AVStream> {
+    try LibAV.allocated("avformat_new_stream", while: .opening, avformat_new_stream(context, nil))
+  }
+
+  func writeHeader(options: [String: String]) throws(MediaError) {
+    var dictionary: OpaquePointer?
+    defer { av_dict_free(&dictionary) }
+    for (key, value) in options { av_dict_set(&dictionary, key, value, 0) }
+    try check("avformat_write_header") { avformat_write_header(context, &dictionary) }
+  }
+
+  /// Writes a packet, or with nil ends the fragment so far and hands it to the system.
+  func write(_ packet: Packet?) throws(MediaError) {
+    try check("av_write_frame") { av_write_frame(context, packet?.pointer) }
+    if packet == nil { avio_flush(io) }
+  }
+
+  func writeTrailer() throws(MediaError) {
+    try check("av_write_trailer") { av_write_trailer(context) }
+    avio_flush(io)
+  }
+
+  /// A failure of the file is kept by the I/O context, also when the call that met it has returned well.
+  private func check(_ function: String, _ body: () -> Int32) throws(MediaError) {
+    do {
+      try LibAV.check(function, while: .writing, cause: .writingFailed) {
+        let code = body()
+        return code >= 0 && io.pointee.error < 0 ? io.pointee.error : code
+      }
+    } catch {
+      throw error.about(path: file.path)
+    }
+  }
+
+  private static func free(_ io: UnsafeMutablePointer<AVIOContext>) {
+    av_freep(&io.pointee.buffer)
+    var io: UnsafeMutablePointer<AVIOContext>? = io
+    avio_context_free(&io)
+  }
+
+  private static func write(_ opaque: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32)
+    -> Int32
+  {
+    guard let opaque, let bytes else { return glasswing_averror(EINVAL) }
+    let file = Unmanaged<OutputFile>.fromOpaque(opaque).takeUnretainedValue()
+    let code = file.write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    return code == 0 ? count : glasswing_averror(code)
+  }
+
+  private static func seek(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: Int32) -> Int64 {
+    guard let opaque, whence == SEEK_SET || whence == SEEK_CUR || whence == SEEK_END else {
+      // AVSEEK_SIZE among them: muxers live without it.
+      return Int64(glasswing_averror(ENOSYS))
+    }
+    return Unmanaged<OutputFile>.fromOpaque(opaque).takeUnretainedValue().seek(to: offset, from: whence)
+  }
+}

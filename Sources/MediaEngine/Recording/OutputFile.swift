@@ -1,0 +1,83 @@
+import Glibc
+import Synchronization
+
+/// A file being written, and how much of it is not yet safe from a power cut.
+///
+/// Written by one thread; `synchronize` may run on another at the same time, which is how the data reaches the disk
+/// without a writer waiting for it. Closed with its last reference.
+package final class OutputFile: Sendable {
+  package let path: String
+
+  private let descriptor: Int32
+  private let written = Atomic<Int>(0)
+  private let synchronized = Atomic<Int>(0)
+  private let isEntrySynchronized = Atomic<Bool>(false)
+
+  /// Creates the file or empties an existing one.
+  ///
+  /// Throws `.fileNotWritable`, or `.storageFull`, with the system's words.
+  init(path: String) throws(MediaError) {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw Self.failure("open", errno, .fileNotWritable, path) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Bytes written that may not survive a power cut.
+  package var unsynchronizedBytes: Int {
+    written.load(ordering: .acquiring) - synchronized.load(ordering: .acquiring)
+  }
+
+  /// Bytes written so far, rewritten ones counted again.
+  package var writtenBytes: Int { written.load(ordering: .acquiring) }
+
+  /// Has all that is written so far reach the disk; returns when it has. Blocks for as long as the device takes: call it
+  /// at most 1 s apart, on a lane of its own, while there are unsynchronized bytes. The first call includes the file's
+  /// entry in its folder.
+  package func synchronize() throws(MediaError) {
+    let soFar = written.load(ordering: .acquiring)
+    guard fdatasync(descriptor) == 0 else { throw Self.failure("fdatasync", errno, .writingFailed, path) }
+    if !isEntrySynchronized.exchange(true, ordering: .acquiringAndReleasing) { synchronizeFolder() }
+    // Two calls at once may end in any order; the mark never goes back.
+    _ = synchronized.max(soFar, ordering: .acquiringAndReleasing)
+  }
+
+  /// All bytes at the current position. The system's error number, or 0.
+  func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      if count < 0 {
+        guard errno == EINTR else { return errno }
+        continue
+      }
+      written.wrappingAdd(count, ordering: .releasing)
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+    }
+    return 0
+  }
+
+  /// Moves the position; the new one, or the negated error number.
+  func seek(to offset: Int64, from origin: Int32) -> Int64 {
+    let position = lseek(descriptor, off_t(offset), origin)
+    return position < 0 ? Int64(-errno) : Int64(position)
+  }
+
+  /// A best effort: some file systems can't synchronize a folder, and the data is safe without it on most.
+  private func synchronizeFolder() {
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+
+  private static func failure(
+    _ function: String, _ code: Int32, _ cause: MediaError.Cause, _ path: String
+  ) -> MediaError {
+    let full = code == ENOSPC || code == EDQUOT
+    let library = MediaError.LibraryFailure(function: function, code: code, text: String(cString: strerror(code)))
+    return MediaError(full ? .storageFull : cause, while: .writing, library: library, path: path)
+  }
+}

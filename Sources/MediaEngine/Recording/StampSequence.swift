@@ -1,0 +1,81 @@
+import Units
+
+/// Turns presentation times into a track's ticks that begin at 0 and rise strictly.
+///
+/// A stamp that is equal to the one before, a little before it, or missing, moves by as little as makes it rise: less than
+/// a frame. A jump back by more, or an impossible one ahead, is the mark of a clock that started anew: the stamps go on
+/// one frame after the last, and later ones keep their distances. Each repair is counted.
+struct StampSequence {
+  /// Ticks of one second.
+  let timescale: Int64
+  /// Ticks of one frame at the nominal rate, at least 1.
+  let frame: Int64
+
+  /// Stamps that were moved.
+  private(set) var repairs = 0
+  /// The last tick given out.
+  private(set) var last: Int64?
+
+  /// What tick 0 is in the caller's time; moves when the caller's clock starts anew.
+  private var origin: Instant?
+
+  /// A longer gap between two pictures is not believed: sample durations have 32 bits, and nobody pauses a recording
+  /// for so long without ending it.
+  static let longestGap: Duration = .seconds(3600)
+
+  init(timescale: Int64, frameInterval: Duration) {
+    self.timescale = timescale
+    frame = max(1, Self.ticks(frameInterval, timescale))
+  }
+
+  /// The tick of the next picture in decoding order.
+  mutating func next(_ stamp: Instant?) -> Int64 {
+    let tick: Int64
+    if let last, let origin {
+      tick = self.tick(of: stamp, after: last, origin: origin)
+    } else {
+      tick = last.map { $0 + frame } ?? 0
+      // The first stamp that is known settles what the ticks before it stood for.
+      origin = stamp.map { $0 - Self.duration(tick, timescale) }
+      if stamp == nil { repairs += 1 }
+    }
+    last = tick
+    return tick
+  }
+
+  /// The tick of a time on the same axis, without effect on the sequence. May lie before 0.
+  func tick(of stamp: Instant) -> Int64 {
+    guard let origin else { return 0 }
+    return Self.ticks(stamp - origin, timescale)
+  }
+
+  private mutating func tick(of stamp: Instant?, after last: Int64, origin: Instant) -> Int64 {
+    guard let stamp else {
+      repairs += 1
+      return last + frame
+    }
+    let tick = Self.ticks(stamp - origin, timescale)
+    let step = tick.subtractingSaturating(last)
+    if step > 0, step <= Self.ticks(Self.longestGap, timescale) { return tick }
+    repairs += 1
+    if step <= 0, step > -frame { return last + 1 }
+    let tickNow = last + frame
+    self.origin = stamp - Self.duration(tickNow, timescale)
+    return tickNow
+  }
+
+  /// To the nearest tick; saturating.
+  static func ticks(_ duration: Duration, _ timescale: Int64) -> Int64 {
+    let (seconds, rest) = duration.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    let fraction = rest.multipliedSaturating(by: timescale)
+    let half: Int64 = fraction < 0 ? -500_000_000 : 500_000_000
+    let rounded = fraction.addingSaturating(half) / 1_000_000_000
+    return seconds.multipliedSaturating(by: timescale).addingSaturating(rounded)
+  }
+
+  static func duration(_ ticks: Int64, _ timescale: Int64) -> Duration {
+    let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: max(1, timescale))
+    let fraction = rest.multipliedSaturating(by: 1_000_000_000) / max(1, timescale)
+    return .nanoseconds(seconds.multipliedSaturating(by: 1_000_000_000).addingSaturating(fraction))
+  }
+}
