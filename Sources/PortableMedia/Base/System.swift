@@ -1,0 +1,41 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+// The only calls into the C library of this room.
+
+/// Nanoseconds of the host's monotonic clock.
+func monotonicNanoseconds() -> Int64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  let (product, _) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+  return product &+ Int64(time.tv_nsec)
+}
+
+/// Writes text for a developer; what can't be written is lost.
+func writeToStandardError(_ text: String) {
+  var bytes = Array(text.utf8)[...]
+  while !bytes.isEmpty {
+    let written = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    guard written > 0 else { return }
+    bytes = bytes.dropFirst(written)
+  }
+}
+
+/// Cleared memory at a multiple of `alignment`, or nil if the system has none. (Swift's own `allocate` traps then.)
+func clearedMemory(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer? {
+  var memory: UnsafeMutableRawPointer?
+  guard posix_memalign(&memory, alignment, max(byteCount, 1)) == 0, let memory else { return nil }
+  memset(memory, 0, byteCount)
+  return memory
+}
+
+/// Gives back memory that the C library's allocator made.
+func freeMemory(_ memory: UnsafeMutableRawPointer) { free(memory) }
+
+/// `value` times two to the power of `exponent`.
+func scaled(_ value: Double, exponent: Int) -> Double { scalbn(value, exponent) }
