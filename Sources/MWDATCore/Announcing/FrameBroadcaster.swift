@@ -168,7 +168,8 @@ private final class FrameListener<T: Sendable>: Sendable {
 
   private func next() -> T? {
     mailbox.withLock { mailbox in
-      guard !mailbox.isCancelled, !mailbox.waiting.isEmpty else {
+      // Empty for good once cancelled.
+      guard !mailbox.waiting.isEmpty else {
         mailbox.isDraining = false
         return nil
       }

@@ -7,10 +7,13 @@ import Units
 /// What was queued goes along, in order, and nothing overlaps: work that still runs on the old lane ends before the
 /// next begins on the new one. Deadlines stay behind: `run(at:)` runs on whichever lane is in place when called.
 final class RelocatableLane: Lane {
+  private enum Turn { case none, queued, running }
+
   private struct State {
     var lane: any Lane
     var queue: [@Sendable () -> Void] = []
-    var isRunning = false
+    /// The one turn on a lane that takes the next work.
+    var turn = Turn.none
     var hasEnded = false
   }
 
@@ -28,7 +31,7 @@ final class RelocatableLane: Lane {
     state.withLock { state in
       guard !state.hasEnded else { return }
       state.queue.append(work)
-      schedule(on: state.lane)
+      if state.turn == .none { queueTurn(&state) }
     }
   }
 
@@ -51,27 +54,29 @@ final class RelocatableLane: Lane {
       guard !state.hasEnded else { return }
       state.lane.end()
       state.lane = timekeeper.makeLane(name)
-      for _ in state.queue { schedule(on: state.lane) }
+      // A turn that runs queues the next one on the new lane itself.
+      if state.turn == .queued { queueTurn(&state) }
     }
   }
 
-  /// One turn for each queued work. Weak: a lane that is never run again must not keep this one.
-  private func schedule(on lane: any Lane) {
-    lane.run { [weak self] in self?.runNext() }
+  /// With the lock held. Weak: a lane that is never run again must not keep this one.
+  private func queueTurn(_ state: inout State) {
+    state.turn = .queued
+    state.lane.run { [weak self] in self?.takeTurn() }
   }
 
-  private func runNext() {
+  private func takeTurn() {
     let work: (@Sendable () -> Void)? = state.withLock { state in
-      // Running on the old lane still: it takes the next turn itself when it is done.
-      guard !state.isRunning, !state.queue.isEmpty else { return nil }
-      state.isRunning = true
+      // Else a turn of the old lane, which had begun when the lane was replaced.
+      guard state.turn == .queued, !state.queue.isEmpty else { return nil }
+      state.turn = .running
       return state.queue.removeFirst()
     }
     guard let work else { return }
     work()
     state.withLock { state in
-      state.isRunning = false
-      if !state.queue.isEmpty { schedule(on: state.lane) }
+      state.turn = .none
+      if !state.queue.isEmpty { queueTurn(&state) }
     }
   }
 }

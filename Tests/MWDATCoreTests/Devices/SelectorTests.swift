@@ -1,5 +1,6 @@
 import Foundation
 import LinkProtocol
+import LinkTransport
 import MWDATCore
 import Synchronization
 import TestSupport
@@ -97,6 +98,30 @@ struct SelectorTests {
     environment.change("B") { $0.name = "Yours" }
     timekeeper.settle()
     #expect(selector.activeDevice == nil)
+  }
+
+  @Test("A change while the filter is asked makes it be asked again")
+  func overtakenFilter() async throws {
+    let environment = FakeEnvironment(SystemTimekeeper(), devices: [.glasses("A", name: "Mine")])
+    let wearables = SharedWearables(environment: environment)
+    let gate = Gate()
+    let asked = Observed<String>()
+    let selector = AutoDeviceSelector(wearables: wearables) { device in
+      let name = device.name
+      asked.record(name)
+      gate.wait()
+      return name == "Mine"
+    }
+    try await asked.wait { !$0.isEmpty }
+    let changes = Observed<Void>()
+    let token = wearables.deviceForIdentifier("A")?.addChangeListener { changes.record(()) }
+    environment.change("A") { $0.name = "Yours" }
+    // The selector listens for longer, so it has heard of the change when this listener has.
+    try await changes.wait { $0.count == 2 }
+    gate.open()
+    try await asked.wait { $0.last == "Yours" }
+    #expect(selector.activeDevice == nil)
+    withExtendedLifetime(token) {}
   }
 
   @Test("A released selector listens no more; a stream keeps it alive")

@@ -14,6 +14,7 @@ final class FakeEnvironment: WearablesEnvironment {
     var glasses: [ScriptedGlasses] = []
     var urls: [URL] = []
     var permission: (@Sendable () async -> PermissionStatus)?
+    var afterReadingDevices: (@Sendable () -> Void)?
   }
 
   private struct Observer { weak var object: (any EnvironmentObserver)? }
@@ -56,6 +57,9 @@ final class FakeEnvironment: WearablesEnvironment {
     state.withLock { $0.permission = answer }
   }
 
+  /// Runs once, when the devices have been read and before the reader has them.
+  func afterReadingDevices(_ work: @escaping @Sendable () -> Void) { state.withLock { $0.afterReadingDevices = work } }
+
   /// The glasses at the far end of each link that was made, oldest first.
   var glasses: [ScriptedGlasses] { state.withLock { $0.glasses } }
   var handledURLs: [URL] { state.withLock { $0.urls } }
@@ -63,7 +67,11 @@ final class FakeEnvironment: WearablesEnvironment {
   // MARK: The environment
 
   var registrationState: RegistrationState { state.withLock { $0.registration } }
-  var devices: [DeviceDescription] { state.withLock { $0.devices } }
+  var devices: [DeviceDescription] {
+    let (devices, after) = state.withLock { ($0.devices, $0.afterReadingDevices.take()) }
+    after?()
+    return devices
+  }
 
   func observe(_ observer: any EnvironmentObserver) { self.observer.withLock { $0.object = observer } }
 

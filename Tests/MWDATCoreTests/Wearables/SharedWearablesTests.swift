@@ -166,6 +166,15 @@ struct SharedWearablesTests {
     #expect(wearables.registrationState == .unavailable)
   }
 
+  @Test("A list that was read before a newer change never replaces the newer one")
+  func overtakenRead() {
+    let newest: [DeviceDescription] = [.glasses("newest")]
+    environment.setDevices([])
+    environment.afterReadingDevices { [environment] in environment.setDevices(newest) }
+    environment.setDevices([.glasses("older")])
+    #expect(wearables.devices == ["newest"])
+  }
+
   @Test("While an environment changes from many threads, the last list wins")
   func concurrency() async {
     await withTaskGroup(of: Void.self) { group in
