@@ -1,0 +1,55 @@
+import Units
+
+/// Gives each unit of a stream its presentation time: the capture time through the alignment, later than the unit's
+/// before it and not after its arrival.
+struct StreamStamps: Sendable {
+  private struct State: Sendable {
+    var stream: StreamID
+    var lastPresentation: Instant
+    /// Lost units of the channel that the stream was told of.
+    var lostSeen: UInt64
+  }
+
+  /// Streams that are remembered; the one that was quiet longest makes room.
+  private static let streamLimit = 16
+  /// A stamp older than this is not believed: no queue holds media that long.
+  private static let oldest: Duration = .seconds(60)
+
+  private var streams: [State] = []
+  private var stopped: [StreamID] = []
+  /// Lost units of the channel when the last unit of any stream came.
+  private var lostAtLast: UInt64 = 0
+  private(set) var repaired: UInt64 = 0
+
+  /// Nil for a unit of a stream that was already said to be over.
+  mutating func receive(
+    _ unit: AccessUnit, sequence: UInt32, lostSoFar: UInt64, at now: Instant, alignment: inout ClockAlignment
+  ) -> ReceivedUnit? {
+    guard !stopped.contains(unit.stream) else { return nil }
+    let known = streams.firstIndex { $0.stream == unit.stream }
+    var state =
+      known.map { streams.remove(at: $0) }
+      ?? State(stream: unit.stream, lastPresentation: .distantPast, lostSeen: lostAtLast)
+
+    let mapped = alignment.hostTime(of: unit.captured, arrived: now)
+    var presentation = max(min(mapped, now), now - Self.oldest)
+    presentation = max(presentation, state.lastPresentation + .nanoseconds(1))
+    if presentation != mapped { repaired += 1 }
+    state.lastPresentation = presentation
+    let lost = Int(clamping: lostSoFar - min(lostSoFar, state.lostSeen))
+    state.lostSeen = lostSoFar
+    lostAtLast = lostSoFar
+    if streams.count >= Self.streamLimit { streams.removeFirst() }
+    streams.append(state)
+    // Units that share a moment of arrival: nanoseconds are lent so that each is after the one before.
+    return ReceivedUnit(
+      unit: unit, sequence: sequence, presentation: presentation, arrived: max(now, presentation), lostBefore: lost)
+  }
+
+  /// No unit of the stream is to follow.
+  mutating func stop(_ stream: StreamID) {
+    streams.removeAll { $0.stream == stream }
+    if stopped.count >= Self.streamLimit { stopped.removeFirst() }
+    stopped.append(stream)
+  }
+}

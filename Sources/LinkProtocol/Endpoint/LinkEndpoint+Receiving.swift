@@ -1,0 +1,152 @@
+import Units
+
+extension ChannelReassembler {
+  init(channel: Channel, limits: LinkLimits) {
+    let headLength = UnitHead.length(channel)
+    let unitLimit =
+      switch channel {
+      case .control: limits.controlUnit
+      case .audio: limits.audioUnit
+      case .video: limits.videoUnit
+      case .photo: limits.photoUnit
+      }
+    self.init(
+      rules: Rules(
+        channel: channel, headLength: headLength, unitLimit: unitLimit,
+        // A control unit has at least its type; a media unit at least a byte after its head.
+        unitMinimum: channel == .control ? 2 : headLength + 1, unitsInAssembly: limits.unitsInAssembly,
+        piecesAhead: limits.piecesAhead,
+        patience: channel == .control ? limits.controlPatience : limits.reorderPatience,
+        losesNothing: channel == .control),
+      firstSequence: limits.firstSequence)
+  }
+}
+
+// What becomes of the peer's bytes.
+extension LinkEndpoint {
+  mutating func take(_ bytes: [UInt8], at now: Instant) throws(LinkProtocolError) {
+    var position = 0
+    while isListening, let piece = try deframer.next(in: bytes, from: &position) {
+      guard let channel = Channel(rawValue: piece.channel) else {
+        guard peerIsNewer else {
+          throw LinkProtocolError(.unknownChannel(piece.channel), stage: .framing)
+        }
+        counters.skippedUnits += 1
+        continue
+      }
+      if channel != .control {
+        guard peerVersion != nil else { throw LinkProtocolError(.helloMissing(nil), stage: .hello) }
+        guard hello.role != .glasses else { throw LinkProtocolError(.mediaFromApp(channel), stage: .state) }
+      }
+      counters.received[Int(channel.rawValue)].bytes += UInt64(piece.range.count)
+      try reassemblers[Int(channel.rawValue)].add(piece, of: bytes, at: now)
+      try deliver(channel, at: now)
+    }
+    reportPhotoProgress()
+  }
+
+  /// Hands out what has become whole.
+  mutating func deliver(_ channel: Channel, at now: Instant) throws(LinkProtocolError) {
+    let index = Int(channel.rawValue)
+    while isListening, let unit = reassemblers[index].nextUnit() {
+      counters.received[index].units += 1
+      if channel != .control {
+        feedback.arrived(
+          channel, sequence: unit.sequence, bytes: unit.head.count + unit.body.count, lostSoFar: unit.lostSoFar,
+          at: now)
+      }
+      switch channel {
+      case .control: try take(control: unit.body, at: now)
+      case .audio: counters.skippedUnits += 1
+      case .video: try take(video: unit, at: now)
+      case .photo:
+        let photo = try UnitHead.decode(photo: unit.head)
+        emit(.photoProgress(photo, received: unit.body.count, total: unit.body.count))
+        photoReported = nil
+        emit(.photo(photo, bytes: unit.body))
+      }
+    }
+  }
+
+  private var peerIsNewer: Bool { peerVersion.map { $0.minor > hello.version.minor } ?? false }
+
+  private mutating func take(
+    video unit: ChannelReassembler.WholeUnit, at now: Instant
+  ) throws(LinkProtocolError) {
+    let accessUnit = try UnitHead.decode(video: unit.head, payload: unit.body)
+    let received = stamps.receive(
+      accessUnit, sequence: unit.sequence, lostSoFar: unit.lostSoFar, at: now, alignment: &alignment)
+    if let received { emit(.accessUnit(received)) }
+  }
+
+  private mutating func take(control unit: [UInt8], at now: Instant) throws(LinkProtocolError) {
+    guard peerVersion != nil else {
+      try greet(unit, at: now)
+      return
+    }
+    guard let message = try Message.decode(unit, peerIsNewer: peerIsNewer) else {
+      counters.skippedUnits += 1
+      return
+    }
+    try check(message.type)
+    switch message {
+    case .hello:
+      throw LinkProtocolError(.helloRepeated, stage: .state)
+    case .goodbye(let goodbye):
+      close(.goodbye(goodbye), at: now)
+    case .ping(let ping):
+      send(.pong(ping), at: now)
+    case .pong:
+      // That it came is all it says, and every byte says that.
+      break
+    case .clockRequest(let request):
+      let time = deviceClock.time(at: now)
+      send(
+        .clockReply(
+          ClockReply(number: request.number, originated: request.originated, received: time, transmitted: time)),
+        at: now)
+    case .clockReply(let reply):
+      accept(reply, at: now)
+    case .streamStopped(let stopped):
+      stamps.stop(stopped.stream)
+      emit(.message(message))
+    case .feedback, .failure, .deviceState, .sessionOpen, .sessionOpened, .sessionPaused, .sessionResumed,
+      .sessionClose, .sessionClosed, .streamStart, .streamStarted, .streamChanged, .streamStop, .keyframeRequest,
+      .photoRequest, .photoResult:
+      emit(.message(message))
+    }
+  }
+
+  /// The first unit of the peer. A hello of a newer minor version may have fields that this version doesn't know.
+  private mutating func greet(_ unit: [UInt8], at now: Instant) throws(LinkProtocolError) {
+    var reader = ByteReader(unit)
+    let code: UInt16 = try reader.integer("type")
+    guard code == MessageType.hello.rawValue else {
+      throw LinkProtocolError(.helloMissing(MessageType(rawValue: code)), stage: .hello)
+    }
+    let isNewer = try Hello.version(of: unit).minor > hello.version.minor
+    guard case .hello(let peer) = try Message.decode(unit, peerIsNewer: isNewer) else { return }
+    // One of the two is the glasses.
+    guard (peer.role == .glasses) != (hello.role == .glasses) else {
+      throw LinkProtocolError(.roleMismatch(peer.role), stage: .hello)
+    }
+    open(peer, at: now)
+  }
+
+  private func check(_ type: MessageType) throws(LinkProtocolError) {
+    switch (type.direction, hello.role) {
+    case (.both, _), (.toGlasses, .glasses), (.fromGlasses, .app), (.fromGlasses, .companion): break
+    case (.toGlasses, .app), (.toGlasses, .companion), (.fromGlasses, .glasses):
+      throw LinkProtocolError(.wrongDirection(type), stage: .state)
+    }
+  }
+
+  private mutating func reportPhotoProgress() {
+    guard let (head, received, total) = reassemblers[Int(Channel.photo.rawValue)].progress,
+      let photo = try? UnitHead.decode(photo: head), received > 0,
+      photoReported?.photo != photo || photoReported?.received != received
+    else { return }
+    photoReported = (photo, received)
+    emit(.photoProgress(photo, received: received, total: total))
+  }
+}

@@ -1,0 +1,44 @@
+/// A first-in-first-out queue with constant-time ends on average.
+struct FIFO<Element> {
+  private var elements: [Element?] = []
+  private var start = 0
+
+  init() {}
+
+  var count: Int { elements.count - start }
+  var isEmpty: Bool { count == 0 }
+  var first: Element? { start < elements.count ? elements[start] : nil }
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  mutating func popFirst() -> Element? {
+    guard start < elements.count else { return nil }
+    let element = elements[start]
+    elements[start] = nil
+    start += 1
+    // Moved to the front once half of it is empty, so that each element is moved about once.
+    if start > 16, start * 2 > elements.count {
+      elements.removeFirst(start)
+      start = 0
+    } else if start == elements.count {
+      elements.removeAll(keepingCapacity: true)
+      start = 0
+    }
+    return element
+  }
+
+  mutating func removeAll() {
+    elements.removeAll()
+    start = 0
+  }
+
+  /// In the order in which they will leave.
+  var waiting: [Element] { elements[start...].compactMap { $0 } }
+
+  mutating func replaceAll(with elements: [Element]) {
+    self.elements = elements
+    start = 0
+  }
+}
+
+extension FIFO: Sendable where Element: Sendable {}

@@ -1,0 +1,218 @@
+import Units
+
+/// What waits to be sent, cut into chunks: control before audio before video before photos, so that a lower channel's
+/// chunk leaves only when no higher one waits. A unit gets its number when its first chunk leaves, so what is dropped
+/// before leaves no gap.
+///
+/// This version sends no audio; its place in the order is kept by the protocol.
+struct SendScheduler: Sendable {
+  /// A unit on its way out.
+  private struct Outgoing: Sendable {
+    let sequence: UInt32
+    let head: [UInt8]
+    let body: [UInt8]
+    var offset = 0
+
+    var total: Int { head.count + body.count }
+    var remaining: Int { total - offset }
+
+    /// Appends the next chunk and moves on.
+    mutating func appendChunk(_ channel: Channel, payload: Int, to bytes: inout [UInt8]) {
+      ChunkHeader(
+        channel: channel.rawValue, payloadLength: UInt16(clamping: payload), sequence: sequence,
+        offset: UInt32(clamping: offset), total: UInt32(clamping: total)
+      ).append(to: &bytes)
+      let end = offset + payload
+      if offset < head.count { bytes.append(contentsOf: head[offset..<min(end, head.count)]) }
+      if end > head.count { bytes.append(contentsOf: body[max(0, offset - head.count)..<end - head.count]) }
+      offset = end
+    }
+  }
+
+  /// Room for payload below which an array that has something in it is full.
+  private static let leastPayload = 512
+
+  private let limits: LinkLimits
+  private let deviceClock: DeviceClock
+  private var control = FIFO<Message>()
+  private var video: VideoQueue
+  private var photos = FIFO<(photo: PhotoID, bytes: [UInt8])>()
+  /// By channel: the unit of which some chunks have left.
+  private var begun: [Outgoing?]
+  private var sequences: [UInt32]
+
+  /// Only the control message at the front may leave until this is lifted.
+  var holdsBack = true
+
+  private(set) var sent: [LinkStatistics.Traffic]
+  private(set) var drops: [VideoQueue.Dropped] = []
+
+  init(limits: LinkLimits, deviceClock: DeviceClock) {
+    self.limits = limits
+    self.deviceClock = deviceClock
+    video = VideoQueue(ageLimit: limits.videoQueueAge, byteLimit: limits.videoQueueBytes)
+    let channels = Channel.allCases.count
+    begun = Array(repeating: nil, count: channels)
+    sequences = Array(repeating: limits.firstSequence, count: channels)
+    sent = Array(repeating: LinkStatistics.Traffic(), count: channels)
+  }
+
+  // MARK: Filling
+
+  /// The hello, before anything that was queued earlier.
+  mutating func begin(with hello: Hello) {
+    let queued = control.waiting
+    control.replaceAll(with: [.hello(hello)] + queued)
+  }
+
+  mutating func enqueue(_ message: Message) throws(LinkProtocolError) {
+    guard control.count < limits.controlQueueUnits else {
+      throw LinkProtocolError(.backlog(.control), stage: .sending)
+    }
+    // Control overtakes video, so the units that wait would follow the word that none does.
+    if case .streamStopped(let stopped) = message { video.forget(stopped.stream) }
+    control.append(message)
+  }
+
+  mutating func enqueue(_ unit: AccessUnit, at now: Instant) throws(LinkProtocolError) {
+    try check(.video, UnitHead.videoLength, unit.payload.count, limit: limits.videoUnit)
+    drops.append(contentsOf: video.append(unit, at: now))
+  }
+
+  mutating func enqueue(_ photo: PhotoID, bytes: [UInt8]) throws(LinkProtocolError) {
+    try check(.photo, UnitHead.photoLength, bytes.count, limit: limits.photoUnit)
+    guard photos.count < limits.photoQueueUnits else {
+      throw LinkProtocolError(.backlog(.photo), stage: .sending)
+    }
+    photos.append((photo, bytes))
+  }
+
+  private func check(
+    _ channel: Channel, _ head: Int, _ body: Int, limit: Int
+  ) throws(LinkProtocolError) {
+    let total = head.addingSaturating(body)
+    guard body > 0 else {
+      throw LinkProtocolError(.unitTooShort(channel, length: UInt32(clamping: total)), stage: .sending)
+    }
+    guard total <= limit else {
+      throw LinkProtocolError(.unitTooLong(channel, length: UInt32(clamping: total), limit: limit), stage: .sending)
+    }
+  }
+
+  mutating func takeDrops() -> [VideoQueue.Dropped] {
+    defer { drops.removeAll() }
+    return drops
+  }
+
+  /// Ends the sending of media; what has begun stays incomplete.
+  mutating func dropMedia() {
+    video.removeAll()
+    photos.removeAll()
+    for channel in Channel.allCases where channel != .control { begun[Int(channel.rawValue)] = nil }
+  }
+
+  /// The peer said no hello that we accept: of what waits only our own hello leaves.
+  mutating func keepHelloOnly(_ hello: Hello) {
+    let index = Int(Channel.control.rawValue)
+    let helloWaits = sent[index].units == 0 && begun[index] == nil
+    dropAll()
+    if helloWaits { control.append(.hello(hello)) }
+    holdsBack = false
+  }
+
+  /// The goodbye, whatever else waits.
+  mutating func enqueueLast(_ message: Message) { control.append(message) }
+
+  /// Ends the sending of everything that has not begun.
+  mutating func dropAll() {
+    dropMedia()
+    control.removeAll()
+  }
+
+  // MARK: Looking
+
+  var isEmpty: Bool {
+    control.isEmpty && video.count == 0 && photos.isEmpty && begun.allSatisfy { $0 == nil }
+  }
+
+  var queuedVideo: (units: Int, bytes: Int) { (video.count, video.bytes) }
+  func queuedVideoAge(at now: Instant) -> Duration { video.age(at: now) }
+
+  // MARK: Draining
+
+  /// The most urgent chunks that fit, in one array; nil when nothing may leave or not even one fits.
+  mutating func nextBytes(atMost limit: Int, at now: Instant) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    while true {
+      // Room is looked at first: a unit that was begun can no longer be dropped, and clock messages are stamped then.
+      let room = limit - bytes.count - ChunkHeader.length
+      guard room >= Self.leastPayload || (bytes.isEmpty && room > 0) else { break }
+      guard let channel = mostUrgent(at: now) else { break }
+      let index = Int(channel.rawValue)
+      guard var unit = begun[index] else { break }
+      if bytes.isEmpty { bytes.reserveCapacity(reservation(for: unit, limit: limit)) }
+      begun[index] = nil
+      let payload = min(unit.remaining, limits.chunkPayload, Int(UInt16.max), room)
+      unit.appendChunk(channel, payload: payload, to: &bytes)
+      sent[index].bytes += UInt64(payload + ChunkHeader.length)
+      if unit.remaining > 0 {
+        begun[index] = unit
+      } else {
+        sent[index].units += 1
+      }
+    }
+    return bytes.isEmpty ? nil : bytes
+  }
+
+  /// Room for the unit at hand with its headers, and some for what comes along.
+  private func reservation(for unit: Outgoing, limit: Int) -> Int {
+    let chunks = unit.remaining / max(1, limits.chunkPayload) + 2
+    return min(limit, unit.remaining + chunks * ChunkHeader.length + 256)
+  }
+
+  /// The channel whose turn it is, its unit begun.
+  private mutating func mostUrgent(at now: Instant) -> Channel? {
+    for channel in Channel.allCases {
+      let index = Int(channel.rawValue)
+      if begun[index] != nil { return channel }
+      if holdsBack && (channel != .control || sent[index].units > 0) { continue }
+      guard let (head, body) = takeUnit(channel, at: now) else { continue }
+      begun[index] = Outgoing(sequence: sequences[index], head: head, body: body)
+      sequences[index] &+= 1
+      return channel
+    }
+    return nil
+  }
+
+  private mutating func takeUnit(_ channel: Channel, at now: Instant) -> (head: [UInt8], body: [UInt8])? {
+    switch channel {
+    case .control:
+      guard let message = control.popFirst() else { return nil }
+      return ([], stamped(message, at: now).encoded())
+    case .audio:
+      return nil
+    case .video:
+      let (unit, dropped) = video.popFirst(at: now)
+      drops.append(contentsOf: dropped)
+      return unit.map { (UnitHead.encode($0), $0.payload) }
+    case .photo:
+      return photos.popFirst().map { (UnitHead.encode($0.photo), $0.bytes) }
+    }
+  }
+
+  /// Clock messages say when they leave, not when they were queued.
+  private func stamped(_ message: Message, at now: Instant) -> Message {
+    switch message {
+    case .clockRequest(var request):
+      request.originated = now
+      return .clockRequest(request)
+    case .clockReply(var reply):
+      reply.transmitted = deviceClock.time(at: now)
+      return .clockReply(reply)
+    case .hello, .goodbye, .ping, .pong, .feedback, .failure, .deviceState, .sessionOpen, .sessionOpened,
+      .sessionPaused, .sessionResumed, .sessionClose, .sessionClosed, .streamStart, .streamStarted, .streamChanged,
+      .streamStop, .streamStopped, .keyframeRequest, .photoRequest, .photoResult:
+      return message
+    }
+  }
+}
