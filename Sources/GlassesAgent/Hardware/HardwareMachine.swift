@@ -96,7 +96,9 @@ package struct HardwareMachine: Sendable {
   }
 
   private mutating func becomeReachable() {
-    if state.isPoweredOn, state.hinge == .open { state.isReachable = true }
+    guard state.isPoweredOn, state.hinge == .open else { return }
+    state.isReachable = true
+    state.wasReachable = true
   }
 
   private mutating func fold() -> Event {

@@ -12,11 +12,13 @@ package struct HardwareState: Hashable, Sendable {
   /// Whether apps can reach the glasses. Begins when they are on with the hinge open; what ends it is
   /// `HardwareMachine.FoldEffect` and being switched off.
   package var isReachable: Bool
+  /// Whether they ever were; what apps list.
+  package var wasReachable: Bool
 
   package init(
     isPoweredOn: Bool = false, hinge: DeviceStateReport.Hinge = .closed, wear: DeviceStateReport.Wear = .doffed,
     batteryLevel: Int? = 100, charging: DeviceStateReport.Charging = .notCharging,
-    thermal: DeviceStateReport.Thermal = .none, isReachable: Bool = false
+    thermal: DeviceStateReport.Thermal = .none, isReachable: Bool = false, wasReachable: Bool = false
   ) {
     self.isPoweredOn = isPoweredOn
     self.hinge = hinge
@@ -25,6 +27,7 @@ package struct HardwareState: Hashable, Sendable {
     self.charging = charging
     self.thermal = thermal
     self.isReachable = isReachable
+    self.wasReachable = wasReachable
   }
 
   /// As it is told to apps.

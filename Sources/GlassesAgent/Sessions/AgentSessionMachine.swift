@@ -75,6 +75,12 @@ package struct AgentSessionMachine: Sendable {
     }
   }
 
+  /// Media came from a peer; glasses only send it.
+  package mutating func receivedMedia(from key: LinkKey) -> [SessionAction] {
+    guard let index = index(of: key) else { return [] }
+    return violation(index, "media that only glasses send")
+  }
+
   // MARK: - The glasses
 
   /// The state that apps are told of is a new one.

@@ -1,0 +1,270 @@
+import LinkProtocol
+import LinkTransport
+import Synchronization
+import Units
+
+/// A pair of glasses as apps see it: serves links, runs sessions, films and takes photos.
+///
+/// The same agent runs on a board and, simulated, inside a test. Everything that decides (`HardwareMachine`,
+/// `AgentSessionMachine`) is a pure state machine; this object feeds them on one lane and carries their actions out.
+/// Video never crosses that lane: a pipeline hands its units to the connection itself.
+package final class GlassesAgent: Sendable {
+  package struct Configuration: Sendable {
+    package var foldEffect: HardwareMachine.FoldEffect
+    /// The glasses' own clock.
+    package var deviceClock: DeviceClock
+    package var nonces: NonceSource
+    /// As in `VideoPipeline.Configuration`.
+    package var replaysCachedUnits: Bool
+
+    package init(
+      foldEffect: HardwareMachine.FoldEffect = .dropsLinks, deviceClock: DeviceClock = .identity,
+      nonces: NonceSource = .system, replaysCachedUnits: Bool = false
+    ) {
+      self.foldEffect = foldEffect
+      self.deviceClock = deviceClock
+      self.nonces = nonces
+      self.replaysCachedUnits = replaysCachedUnits
+    }
+  }
+
+  private enum Phase {
+    case serving
+    /// Every link was told goodbye; the callers wait until the last one is gone. The agent holds itself that long: its
+    /// owner may have let go of it, and links hold it weakly.
+    case ending(GlassesAgent, [@Sendable () -> Void])
+    case ended
+  }
+
+  private struct State {
+    var phase = Phase.serving
+    var sessions = AgentSessionMachine()
+    var nonces: NonceSource
+    var nextLink: UInt64 = 1
+    var links: [LinkKey: LinkConnection] = [:]
+    var videos: [StreamKey: VideoOutlet] = [:]
+    /// What apps were told last.
+    var report: DeviceStateReport
+  }
+
+  package let identity: GlassesIdentity
+  package let hardware: GlassesHardware
+  package let camera: GlassesCamera
+
+  private let timekeeper: any Timekeeper
+  private let permissions: any AgentPermissions
+  private let deviceClock: DeviceClock
+  private let replaysCachedUnits: Bool
+  /// Decisions are taken here, one after the other.
+  private let lane: any Lane
+  private let photographer: Photographer
+  private let state: Mutex<State>
+
+  package init(
+    identity: GlassesIdentity, timekeeper: any Timekeeper, permissions: any AgentPermissions,
+    configuration: Configuration = Configuration()
+  ) {
+    self.identity = identity
+    self.timekeeper = timekeeper
+    self.permissions = permissions
+    deviceClock = configuration.deviceClock
+    replaysCachedUnits = configuration.replaysCachedUnits
+    lane = timekeeper.makeLane("gw-agent")
+    hardware = GlassesHardware(machine: HardwareMachine(foldEffect: configuration.foldEffect), lane: lane)
+    camera = GlassesCamera(lane: lane)
+    photographer = Photographer(timekeeper: timekeeper, deviceClock: deviceClock)
+    state = Mutex(State(nonces: configuration.nonces, report: hardware.current.report))
+    hardware.observe { [weak self] in self?.handle($0) }
+    camera.observeFeed { [weak self] in self?.act { $0.feedChanged() } }
+  }
+
+  // MARK: - Links
+
+  /// Serves a peer. Any thread. Glasses that are off, folded or shut down say goodbye at once.
+  package func accept(_ transport: any ByteTransport) {
+    let accepted: (LinkKey, LinkConnection)? = state.withLock { state in
+      guard case .serving = state.phase else { return nil }
+      let key = LinkKey(state.nextLink)
+      state.nextLink &+= 1
+      let endpoint = LinkEndpoint(hello: hello(nonce: state.nonces.next()), deviceClock: deviceClock)
+      let connection = LinkConnection(
+        endpoint: endpoint, transport: transport, timekeeper: timekeeper, name: "gw-link-glasses")
+      state.links[key] = connection
+      return (key, connection)
+    }
+    guard let (key, connection) = accepted else {
+      transport.close()
+      return
+    }
+    lane.run { [self] in
+      connection.start { [weak self] event in
+        self?.enqueue { $0.handle(event, of: key) }
+      }
+      if !hardware.current.isReachable { connection.close(Goodbye(reason: .poweringOff)) }
+    }
+  }
+
+  /// Ends every link for a reason, and with the last one every lane. Any thread; idempotent.
+  ///
+  /// - Parameter completion: called on the agent's lane when nothing is left, within the links' farewell deadline.
+  package func shutDown(_ reason: Goodbye.Reason, completion: @escaping @Sendable () -> Void = {}) {
+    let isOver = state.withLock { state in
+      switch state.phase {
+      case .serving: state.phase = .ending(self, [completion])
+      case .ending(_, let others): state.phase = .ending(self, others + [completion])
+      case .ended: return true
+      }
+      return false
+    }
+    guard !isOver else { return completion() }
+    lane.run { [self] in
+      leave(reason)
+      endIfDone()
+    }
+  }
+
+  /// As `shutDown(_:completion:)`; returns when nothing is left.
+  package func shutDown(_ reason: Goodbye.Reason) async {
+    let gate = ResumeOnce<Void>()
+    await withCheckedContinuation { continuation in
+      gate.store(continuation)
+      shutDown(reason) { gate.resume(with: ()) }
+    }
+  }
+
+  /// Links that are up or coming up.
+  package var linkCount: Int { state.withLock { $0.links.count } }
+
+  /// Sessions that are open, running or paused.
+  package var sessionCount: Int { state.withLock { $0.sessions.sessionCount } }
+
+  private func hello(nonce: Nonce) -> Hello {
+    Hello(
+      role: .glasses, capabilities: [.videoHEVC, .photoJPEG, .photoHEIC], identifier: identity.identifier,
+      name: identity.name, model: identity.model, softwareVersion: identity.softwareVersion, nonce: nonce)
+  }
+
+  // MARK: - Inputs, on the lane
+
+  private func enqueue(_ work: @escaping @Sendable (GlassesAgent) -> Void) { lane.run { [self] in work(self) } }
+
+  private func handle(_ event: LinkEvent, of key: LinkKey) {
+    switch event {
+    case .opened(let hello):
+      let report = state.withLock { $0.report }
+      act { $0.linkOpened(key, hello: hello, report: report) }
+    case .message(let message):
+      let conditions = SessionConditions(
+        health: hardware.current.health, allowsCamera: { [permissions] in permissions.allowsCamera(app: $0) })
+      act { $0.received(message, from: key, conditions: conditions) }
+    case .videoDropped(let stream, _, let needsSync):
+      guard needsSync else { return }
+      state.withLock { $0.videos[StreamKey(link: key, stream: stream)] }?.requestKeyframe()
+    case .accessUnit, .photoProgress, .photo:
+      act { $0.receivedMedia(from: key) }
+    case .closed:
+      act { $0.linkClosed(key) }
+      state.withLock { state in state.links[key] = nil }
+      endIfDone()
+    }
+  }
+
+  private func handle(_ event: HardwareMachine.Event) {
+    switch event {
+    case .changed(let hardware):
+      let report = hardware.report
+      let isNew = state.withLock { state in
+        defer { state.report = report }
+        return state.report != report
+      }
+      if isNew { act { $0.reportChanged(report) } }
+    case .folded: act { $0.folded() }
+    case .left(let reason): leave(reason)
+    case .forbidden(let verdict): act { $0.forbidden(verdict) }
+    case .tapped: act { $0.tapped() }
+    case .held: act { $0.held() }
+    }
+  }
+
+  private func leave(_ reason: Goodbye.Reason) {
+    act { $0.leave(reason) }
+    // Also those whose hello has not come yet, which the sessions don't know.
+    let links = state.withLock { $0.links }
+    for (_, connection) in links.sorted(by: { $0.key.value < $1.key.value }) {
+      connection.close(Goodbye(reason: reason))
+    }
+  }
+
+  private func endIfDone() {
+    let completions: [@Sendable () -> Void] = state.withLock { state in
+      guard case .ending(_, let completions) = state.phase, state.links.isEmpty else { return [] }
+      state.phase = .ended
+      return completions
+    }
+    guard !completions.isEmpty else { return }
+    photographer.end()
+    for completion in completions { completion() }
+    lane.end()
+  }
+
+  // MARK: - Actions, on the lane
+
+  private func act(_ input: (inout AgentSessionMachine) -> [SessionAction]) {
+    let actions = state.withLock { input(&$0.sessions) }
+    for action in actions { perform(action) }
+  }
+
+  private func perform(_ action: SessionAction) {
+    switch action {
+    case .send(let key, let message): link(key)?.send(message)
+    case .close(let key, let goodbye): link(key)?.close(goodbye)
+    case .startVideo(let key, let video): startVideo(key, video)
+    case .stopVideo(let key):
+      state.withLock { $0.videos.removeValue(forKey: key) }?.stop()
+    case .requestKeyframe(let key):
+      state.withLock { $0.videos[key] }?.requestKeyframe()
+    case .takePhoto(let key, let request): takePhoto(key, request)
+    case .dropPhoto(let key): photographer.drop(key)
+    }
+  }
+
+  private func link(_ key: LinkKey) -> LinkConnection? { state.withLock { $0.links[key] } }
+
+  private func startVideo(_ key: StreamKey, _ video: VideoParameters) {
+    guard let connection = link(key.link) else { return }
+    let outlet = VideoOutlet(
+      stream: key.stream,
+      configuration: VideoPipeline.Configuration(
+        feed: camera.feed, video: video, replaysCachedUnits: replaysCachedUnits),
+      timekeeper: timekeeper, deviceClock: deviceClock, connection: connection,
+      failed: { [weak self] outlet, failure in
+        self?.enqueue { $0.videoFailed(key, outlet, failure) }
+      })
+    state.withLock { $0.videos[key] = outlet }
+    outlet.start()
+  }
+
+  private func videoFailed(_ key: StreamKey, _ outlet: VideoOutlet, _ failure: PipelineFailure) {
+    // A stream that was begun anew since has another outlet under the same key.
+    guard state.withLock({ $0.videos[key] === outlet }) else { return }
+    act { $0.videoFailed(key, code: failure.code, text: failure.text) }
+  }
+
+  private func takePhoto(_ key: PhotoKey, _ request: PhotoRequest) {
+    let running = state.withLock { state in state.videos.first { $0.key.link == key.link }?.value }
+    photographer.take(key, request, of: camera.takeShot(request), running: running) { [weak self] outcome in
+      self?.enqueue { $0.photoTaken(key, outcome) }
+    }
+  }
+
+  private func photoTaken(_ key: PhotoKey, _ outcome: Photographer.Outcome) {
+    guard state.withLock({ $0.sessions.photoFinished(key) }), let connection = link(key.link) else { return }
+    switch outcome {
+    case .taken(let facts, let bytes):
+      connection.send(.photoResult(PhotoResult(photo: key.photo, outcome: .taken(facts))))
+      connection.send(photo: key.photo, bytes: bytes)
+    case .failed(let code, let text):
+      connection.send(.photoResult(PhotoResult(photo: key.photo, outcome: .failed(code), text: text)))
+    }
+  }
+}
