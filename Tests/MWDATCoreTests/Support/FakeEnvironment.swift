@@ -112,7 +112,7 @@ final class FakeEnvironment: WearablesEnvironment {
     let glasses = ScriptedGlasses(identifier: device, transport: far, timekeeper: timekeeper, script: script)
     state.withLock { $0.glasses.append(glasses) }
     glasses.begin()
-    var generator = SystemRandomNumberGenerator()
+    var generator = CountingGenerator()
     let hello = Hello(
       role: .app, capabilities: [.videoHEVC], identifier: "test", name: "Test", softwareVersion: "1",
       nonce: Nonce(from: &generator))

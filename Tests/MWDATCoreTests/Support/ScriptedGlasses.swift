@@ -27,7 +27,7 @@ final class ScriptedGlasses: Sendable {
   init(identifier: String, transport: any ByteTransport, timekeeper: any Timekeeper, script: GlassesScript) {
     self.script = script
     self.transport = transport
-    var generator = SystemRandomNumberGenerator()
+    var generator = CountingGenerator()
     let hello = Hello(
       role: .glasses, capabilities: [.videoHEVC], identifier: identifier, name: "Scripted", model: "Ray-Ban Meta",
       softwareVersion: "1", nonce: Nonce(from: &generator))
@@ -74,5 +74,15 @@ final class ScriptedGlasses: Sendable {
     case .closed(let reason, let text):
       send(.sessionClosed(SessionClosed(session: session, reason: reason, text: text)))
     }
+  }
+}
+
+/// Bytes that are the same in every run. (The system's generator is an empty struct; handed to a generic function it
+/// brings the thread sanitizer down.)
+struct CountingGenerator: RandomNumberGenerator {
+  private var count: UInt64 = 0
+  mutating func next() -> UInt64 {
+    count &+= 0x0101_0101_0101_0101
+    return count
   }
 }
