@@ -46,11 +46,14 @@ package final class FragmentedMuxer: Sendable {
 
   /// Creates the file, or empties an existing one, and writes its header.
   ///
+  /// - Parameter origin: what stamp 0 is, for a file that goes on where another ended; nil for the first unit's stamp. A unit
+  ///   before it, or an hour or more after it, begins at 0.
+  ///
   /// Throws `.fileNotWritable`, `.storageFull`, `.writingFailed`.
-  package init(path: String, container: Container, video: VideoTrack) throws(MediaError) {
+  package init(path: String, container: Container, video: VideoTrack, origin: Instant? = nil) throws(MediaError) {
     let file = try OutputFile(path: path)
     self.file = file
-    state = Mutex(try FragmentedMuxerState(file: file, container: container, video: video))
+    state = Mutex(try FragmentedMuxerState(file: file, container: container, video: video, origin: origin))
   }
 
   /// Adds an access unit: NAL units behind 4-byte lengths. Its bytes are copied once.

@@ -30,17 +30,17 @@ struct FragmentedMuxerState: @unchecked Sendable {
   private(set) var summary = FragmentedMuxer.Summary()
 
   init(
-    file: OutputFile, container: FragmentedMuxer.Container, video: FragmentedMuxer.VideoTrack
+    file: OutputFile, container: FragmentedMuxer.Container, video: FragmentedMuxer.VideoTrack, origin: Instant?
   ) throws(MediaError) {
     path = file.path
     self.container = container
     configuration = video.configuration
     held = try Packet()
     let timescale = container == .mkv ? Self.ticksPerSecondOfMatroska : Self.ticksPerSecond
-    stamps = StampSequence(timescale: timescale, frameInterval: video.frameInterval)
+    stamps = StampSequence(timescale: timescale, frameInterval: video.frameInterval, origin: origin)
     output = try OutputContext(format: container.formatName, file: file)
     try Self.describe(try output.addStream(), video, timescale: timescale)
-    try output.writeHeader(options: Self.options(container))
+    try output.writeHeader(options: Self.options(container, goesOn: origin != nil))
   }
 
   mutating func append(
@@ -61,7 +61,8 @@ struct FragmentedMuxerState: @unchecked Sendable {
     phase = .writing
     summary.units += 1
     summary.repairedStamps = stamps.repairs
-    summary.duration = StampSequence.duration(decodingTick.addingSaturating(stamps.frame), stamps.timescale)
+    summary.duration = StampSequence.duration(
+      decodingTick.addingSaturating(stamps.frame).subtractingSaturating(stamps.first), stamps.timescale)
   }
 
   mutating func flush() throws(MediaError) {
@@ -174,13 +175,15 @@ struct FragmentedMuxerState: @unchecked Sendable {
     stream.pointee.avg_frame_rate = AVRational(num: 1_000_000, den: microseconds)
   }
 
-  private static func options(_ container: FragmentedMuxer.Container) -> [String: String] {
+  private static func options(_ container: FragmentedMuxer.Container, goesOn: Bool) -> [String: String] {
     let microseconds = fragmentDuration.nanoseconds / 1000
+    // Keeps the first stamp where it is; the muxer would pull it to 0.
+    let start = goesOn ? "+frag_discont" : ""
     switch container {
     case .mp4, .mov:
       return [
         // Fragments by time: by key pictures, a stream with few of them would lose minutes.
-        "movflags": "empty_moov+default_base_moof", "frag_duration": "\(microseconds)",
+        "movflags": "empty_moov+default_base_moof\(start)", "frag_duration": "\(microseconds)",
         "video_track_timescale": "\(ticksPerSecond)", "write_tmcd": "0",
       ]
     case .mkv: return ["cluster_time_limit": "\(microseconds / 1000)"]

@@ -13,6 +13,8 @@ struct StampSequence {
 
   /// Stamps that were moved.
   private(set) var repairs = 0
+  /// The first tick given out; 0 unless the sequence goes on from another.
+  private(set) var first: Int64 = 0
   /// The last tick given out.
   private(set) var last: Int64?
 
@@ -23,9 +25,11 @@ struct StampSequence {
   /// for so long without ending it.
   static let longestGap: Duration = .seconds(3600)
 
-  init(timescale: Int64, frameInterval: Duration) {
+  /// - Parameter origin: what tick 0 is, for stamps that go on from those of another file; nil for the first stamp.
+  init(timescale: Int64, frameInterval: Duration, origin: Instant? = nil) {
     self.timescale = timescale
     frame = max(1, Self.ticks(frameInterval, timescale))
+    self.origin = origin
   }
 
   /// The tick of the next picture in decoding order.
@@ -33,6 +37,9 @@ struct StampSequence {
     let tick: Int64
     if let last, let origin {
       tick = self.tick(of: stamp, after: last, origin: origin)
+    } else if let origin, let stamp, stamp >= origin, stamp - origin < Self.longestGap {
+      tick = Self.ticks(stamp - origin, timescale)
+      first = tick
     } else {
       tick = last.map { $0 + frame } ?? 0
       // The first stamp that is known settles what the ticks before it stood for.
