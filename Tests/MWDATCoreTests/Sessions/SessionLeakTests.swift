@@ -1,0 +1,76 @@
+import Foundation
+import LinkProtocol
+import LinkTransport
+import MWDATCore
+import TestSupport
+import Testing
+import Units
+
+@Suite("What sessions leave behind", .timeLimit(.minutes(1)))
+struct SessionLeakTests {
+  @Test("A stopped session is released whole once the app lets go: session, link and lane (LIFE-3)")
+  func released() throws {
+    weak var session: DeviceSession?
+    weak var link: LinkConnection?
+    weak var lane: (any Lane)?
+    weak var glasses: ScriptedGlasses?
+    let timekeeper = ManualTimekeeper()
+    do {
+      let environment = FakeEnvironment(timekeeper, devices: [.glasses("A")])
+      let wearables = SharedWearables(environment: environment)
+      let made = try wearables.createSession(deviceSelector: SpecificDeviceSelector(device: "A"))
+      try made.start()
+      timekeeper.advance(by: .milliseconds(100))
+      session = made
+      link = made.link
+      lane = made.controlLane
+      glasses = environment.glasses.first
+      #expect(link != nil)
+      made.stop()
+      timekeeper.advance(by: .seconds(2))
+      #expect(made.state == .stopped)
+    }
+    timekeeper.advance(by: .seconds(20))
+    #expect(session == nil)
+    #expect(link == nil)
+    #expect(lane == nil)
+    #expect(glasses == nil)
+  }
+
+  @Test("100 cycles leave neither threads nor descriptors in the process (LIFE-3)")
+  func threads() async {
+    await #expect(processExitsWith: .success) {
+      let timekeeper = SystemTimekeeper()
+      let environment = FakeEnvironment(timekeeper, devices: [.glasses("A")])
+      let wearables = SharedWearables(environment: environment)
+      func cycle() async throws {
+        let session = try wearables.createSession(deviceSelector: SpecificDeviceSelector(device: "A"))
+        let states = session.stateStream()
+        try session.start()
+        for await state in states where state == .started { session.stop() }
+      }
+      try await cycle()
+      let before = Self.held
+      for _ in 0..<100 { try await cycle() }
+      // Lanes that have ended give their threads back when these next run.
+      let lane = timekeeper.makeLane("wait")
+      for _ in 0..<100 where Self.held.threads > before.threads + 4 {
+        await timekeeper.sleep(until: timekeeper.now + .milliseconds(50), on: lane)
+      }
+      let after = Self.held
+      guard after.threads <= before.threads + 4, after.descriptors <= before.descriptors else {
+        throw LeftBehind(before: before, after: after)
+      }
+    }
+  }
+
+  private struct LeftBehind: Error { let before, after: Held }
+  private struct Held {
+    let threads, descriptors: Int
+  }
+
+  private static var held: Held {
+    func count(_ path: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? 0 }
+    return Held(threads: count("/proc/self/task"), descriptors: count("/proc/self/fd"))
+  }
+}
