@@ -1,0 +1,76 @@
+import GlassesAgent
+import LinkProtocol
+import LinkTransport
+import Synchronization
+import Units
+
+/// An app's end of a link to an agent, as bare as can be: sends messages, keeps what comes.
+final class AppProbe: Sendable {
+  private let connection: LinkConnection
+  private let seen = Mutex<[LinkEvent]>([])
+
+  init(_ agent: GlassesAgent, timekeeper: any Timekeeper, app: String = "app") {
+    var generator = SeededGenerator(seed: 7)
+    let hello = Hello(
+      role: .app, capabilities: [.videoHEVC, .photoJPEG], identifier: app, name: app, softwareVersion: "1",
+      nonce: Nonce(from: &generator))
+    let pair = MemoryLink.makePair(timekeeper: timekeeper)
+    agent.accept(pair.glasses)
+    connection = LinkConnection(
+      endpoint: LinkEndpoint(hello: hello), transport: pair.app, timekeeper: timekeeper, name: "probe")
+    connection.start { [weak self] event in self?.seen.withLock { $0.append(event) } }
+  }
+
+  func send(_ message: Message) { connection.send(message) }
+  func leave() { connection.close(Goodbye(reason: .finished)) }
+
+  var events: [LinkEvent] { seen.withLock { $0 } }
+
+  var messages: [Message] {
+    events.compactMap {
+      if case .message(let message) = $0 { message } else { nil }
+    }
+  }
+
+  var reports: [DeviceStateReport] {
+    messages.compactMap {
+      if case .deviceState(let report) = $0 { report } else { nil }
+    }
+  }
+
+  var units: [ReceivedUnit] {
+    events.compactMap {
+      if case .accessUnit(let unit) = $0 { unit } else { nil }
+    }
+  }
+
+  var photoResults: [PhotoResult] {
+    messages.compactMap {
+      if case .photoResult(let result) = $0 { result } else { nil }
+    }
+  }
+
+  var photos: [PhotoID: [UInt8]] {
+    events.reduce(into: [:]) {
+      if case .photo(let id, let bytes) = $1 { $0[id] = bytes }
+    }
+  }
+
+  var close: LinkClose? {
+    if case .closed(let close) = events.last { close } else { nil }
+  }
+
+  var goodbye: Goodbye.Reason? {
+    if case .goodbye(let goodbye) = close?.cause { goodbye.reason } else { nil }
+  }
+}
+
+/// Grants the camera to apps by name.
+final class ListedPermissions: AgentPermissions {
+  private let allowed: Mutex<Set<String>>
+
+  init(_ allowed: Set<String>) { self.allowed = Mutex(allowed) }
+
+  func allow(_ app: String) { _ = allowed.withLock { $0.insert(app) } }
+  func allowsCamera(app: String) -> Bool { allowed.withLock { $0.contains(app) } }
+}
