@@ -82,8 +82,18 @@ package final class GlassesAgent: Sendable {
 
   /// Serves a peer. Any thread. Glasses that are off, folded or shut down say goodbye at once.
   package func accept(_ transport: any ByteTransport) {
-    let accepted: (LinkKey, LinkConnection)? = state.withLock { state in
-      guard case .serving = state.phase else { return nil }
+    let isServing = state.withLock { state in
+      guard case .serving = state.phase else { return false }
+      // With the lock held, so that a shutdown finds the link begun. And on the lane, so that what ends all links ends
+      // those that came before it and no later one.
+      lane.run { [self] in begin(transport) }
+      return true
+    }
+    if !isServing { transport.close() }
+  }
+
+  private func begin(_ transport: any ByteTransport) {
+    let (key, connection) = state.withLock { state in
       let key = LinkKey(state.nextLink)
       state.nextLink &+= 1
       let endpoint = LinkEndpoint(hello: hello(nonce: state.nonces.next()), deviceClock: deviceClock)
@@ -92,16 +102,11 @@ package final class GlassesAgent: Sendable {
       state.links[key] = connection
       return (key, connection)
     }
-    guard let (key, connection) = accepted else {
-      transport.close()
-      return
+    connection.start { [weak self] event in
+      self?.enqueue { $0.handle(event, of: key) }
     }
-    lane.run { [self] in
-      connection.start { [weak self] event in
-        self?.enqueue { $0.handle(event, of: key) }
-      }
-      if !hardware.current.isReachable { connection.close(Goodbye(reason: .poweringOff)) }
-    }
+    let body = hardware.current
+    if !body.isReachable { connection.close(Goodbye(reason: body.isPoweredOn ? .hingeClosed : .poweringOff)) }
   }
 
   /// Ends every link for a reason, and with the last one every lane. Any thread; idempotent.
