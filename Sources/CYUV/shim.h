@@ -1,5 +1,6 @@
 // libyuv's C interface as a Swift module. The library ships no pkg-config file;
-// its name is in the module map.
+// its name is in the module map. The shims name its colour matrices: their type is
+// incomplete in the public headers, so Swift sees the constants only by address.
 #ifndef GLASSWING_CYUV_SHIM_H
 #define GLASSWING_CYUV_SHIM_H
 
@@ -12,5 +13,10 @@
 #include <libyuv/rotate_argb.h>
 #include <libyuv/scale.h>
 #include <libyuv/scale_argb.h>
+
+static inline const struct YuvConstants *glasswing_yuv_601(void) { return &kYuvI601Constants; }
+static inline const struct YuvConstants *glasswing_yuv_601_full(void) { return &kYuvJPEGConstants; }
+static inline const struct YuvConstants *glasswing_yuv_709(void) { return &kYuvH709Constants; }
+static inline const struct YuvConstants *glasswing_yuv_709_full(void) { return &kYuvF709Constants; }
 
 #endif

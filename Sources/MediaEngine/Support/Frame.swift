@@ -1,7 +1,9 @@
 import CFFmpeg
 
-/// One AVFrame, freed with its owner. Used by one thread at a time until it is handed on as a read-only picture.
-final class Frame {
+/// One AVFrame, freed with its owner.
+///
+/// Unchecked Sendable: whoever fills it is the only one to know it; once it backs a pixel buffer it is only read.
+final class Frame: @unchecked Sendable {
   let pointer: UnsafeMutablePointer<AVFrame>
 
   init() throws(MediaError) {
