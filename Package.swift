@@ -43,7 +43,7 @@ let package = Package(
     .target(
       name: "MediaEngine",
       dependencies: ["Units", "PortableMedia", "CFFmpeg", "CYUV", "CTurboJPEG", "CHEIF"]),
-    .target(name: "MediaEncoding", dependencies: ["Units", "PortableMedia", "MediaEngine", "CX265", "CHEIF"]),
+    .target(name: "MediaEncoding", dependencies: ["Units", "PortableMedia", "MediaEngine", "CX265", "CHEIF", "CYUV"]),
 
     // Link
     .target(name: "LinkTransport", dependencies: ["Units", "LinkProtocol"]),

@@ -1,0 +1,157 @@
+import LinkProtocol
+import MediaEngine
+import PortableMedia
+import Synchronization
+import Units
+
+/// Captures each picture when it is due and encodes it.
+final class LiveProducer: UnitProducer {
+  /// A source that lags further behind the clock than this can't be played in real time: its clock is set back, so that
+  /// it plays on slowed down instead of ever later.
+  private static let longestLag: Duration = .milliseconds(500)
+
+  private struct Capture {
+    let source: any VideoSource
+    /// When the source's clock showed 0.
+    var origin: Instant
+    var cadence: CaptureCadence
+    /// When the newest picture taken was captured.
+    var captured: Instant
+  }
+
+  private struct Waiting: Sendable {
+    var buffer: CVPixelBuffer
+    var captured: Instant
+    /// Pictures a second to expect.
+    var rate: Double
+  }
+
+  private let context: PipelineContext
+  private let captureLane: any Lane
+  private let encodeLane: any Lane
+  /// Both are touched on their lane only, so no one ever waits for these locks.
+  private let capture = Mutex<Capture?>(nil)
+  private let encoder: Mutex<UnitEncoder?>
+  /// The hand-over between the lanes: one picture, the newest.
+  private let waiting = Mutex<Waiting?>(nil)
+
+  init(_ context: PipelineContext) {
+    self.context = context
+    captureLane = context.timekeeper.makeLane("capture")
+    encodeLane = context.timekeeper.makeLane("encode")
+    encoder = Mutex(nil)
+  }
+
+  func start() { captureLane.run { [self] in open() } }
+
+  func takeStill(_ ticket: StillTickets.Ticket) {
+    captureLane.run { [self] in
+      let result = capture.withLock { capture -> Result<VideoPipeline.Still, VideoPipeline.StillFailure> in
+        guard let capture else { return .failure(.stopped) }
+        do throws(SourceError) {
+          let captured = context.deviceClock.time(at: capture.captured)
+          return .success(.init(buffer: try capture.source.still(), captured: captured))
+        } catch { return .failure(.source(error)) }
+      }
+      context.stills.finish(ticket, result)
+    }
+  }
+
+  func stop() {
+    // From the lanes themselves, after the work that runs there now: what it uses goes when it has returned.
+    captureLane.run { [self] in
+      capture.withLock { $0 = nil }
+      captureLane.end()
+    }
+    encodeLane.run { [self] in
+      waiting.withLock { $0 = nil }
+      encoder.withLock { $0 = nil }
+      encodeLane.end()
+    }
+  }
+
+  // MARK: Capture lane
+
+  private func open() {
+    guard context.isRunning else { return }
+    do throws(SourceError) {
+      let source = try context.openSource(context.configuration.video.size, context.requestedRate)
+      let now = context.timekeeper.now
+      let cadence = CaptureCadence(requested: context.requestedRate, source: source.frameRate)
+      capture.withLock { $0 = Capture(source: source, origin: now, cadence: cadence, captured: now) }
+    } catch {
+      return context.fail(.source(error), stopping: self)
+    }
+    step()
+  }
+
+  /// Takes the picture that is due and plans the next.
+  private func step() {
+    guard context.isRunning else { return }
+    let now = context.timekeeper.now
+    do throws(SourceError) {
+      let next = try capture.withLock { (capture) throws(SourceError) -> Instant? in
+        guard capture != nil else { return nil }
+        return try take(at: now, &capture)
+      }
+      guard let next else { return }
+      captureLane.run(at: next) { [weak self] in self?.step() }
+    } catch {
+      context.fail(.source(error), stopping: self)
+    }
+  }
+
+  /// - Returns: when the next picture is due.
+  private func take(at now: Instant, _ state: inout Capture?) throws(SourceError) -> Instant? {
+    guard var capture = state else { return nil }
+    defer { state = capture }
+    let elapsed = now - capture.origin
+    let picture = try capture.source.picture(at: elapsed)
+    if elapsed - picture.time > Self.longestLag {
+      capture.origin = capture.origin + (elapsed - picture.time)
+      context.count { $0.sourceDelays += 1 }
+    }
+    if picture.time >= capture.cadence.earliest {
+      capture.cadence.took(picture.time)
+      capture.captured = capture.origin + picture.time
+      let rate = min(context.requestedRate, capture.source.frameRate)
+      handOver(Waiting(buffer: picture.buffer, captured: capture.captured, rate: rate))
+    }
+    return capture.origin + (try capture.source.nextPictureTime(from: capture.cadence.earliest))
+  }
+
+  private func handOver(_ picture: Waiting) {
+    let replaced = waiting.withLock { waiting in
+      defer { waiting = picture }
+      return waiting != nil
+    }
+    context.count {
+      $0.captured += 1
+      $0.dropped += replaced ? 1 : 0
+    }
+    // Whoever waited had work queued for it, which takes the newer one.
+    if !replaced { encodeLane.run { [weak self] in self?.encode() } }
+  }
+
+  // MARK: Encode lane
+
+  private func encode() {
+    let next = waiting.withLock { waiting in
+      defer { waiting = nil }
+      return waiting
+    }
+    guard let next, context.isRunning else { return }
+    do throws(PipelineFailure) {
+      let encoded = try encoder.withLock { (encoder) throws(PipelineFailure) in
+        if encoder == nil {
+          encoder = try UnitEncoder(context, rate: next.rate, keyframeInterval: VideoPipeline.keyframeInterval)
+        }
+        encoder?.targetBitrate = context.targetBitrate
+        return try encoder?.encode(next.buffer, forcesSync: context.keyframeRequests.take())
+      }
+      if let encoded { context.send(encoded, captured: next.captured) }
+    } catch {
+      context.fail(error, stopping: self)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import LinkProtocol
+import MediaEncoding
+import MediaEngine
+import PortableMedia
+import Units
+
+/// Scales pictures to a stream's size and encodes them.
+final class UnitEncoder: Sendable {
+  private let encoder: HEVCEncoder
+
+  /// - Parameter rate: pictures a second to expect.
+  init(
+    size: PixelSize, rate: Double, bitrate: Bitrate, keyframeInterval: Duration, writesPictureHashes: Bool
+  ) throws(PipelineFailure) {
+    do throws(MediaError) {
+      encoder = try HEVCEncoder(
+        HEVCEncoder.Configuration(
+          size: size, frameRate: rate, bitrate: bitrate, keyframeInterval: keyframeInterval,
+          writesPictureHashes: writesPictureHashes))
+    } catch {
+      throw .encoder(error)
+    }
+  }
+
+  convenience init(_ context: PipelineContext, rate: Double, keyframeInterval: Duration) throws(PipelineFailure) {
+    try self.init(
+      size: context.configuration.video.size, rate: rate, bitrate: context.targetBitrate,
+      keyframeInterval: keyframeInterval, writesPictureHashes: context.configuration.writesPictureHashes)
+  }
+
+  var targetBitrate: Bitrate {
+    get { encoder.targetBitrate }
+    set { encoder.targetBitrate = newValue }
+  }
+
+  func encode(_ picture: CVPixelBuffer, forcesSync: Bool) throws(PipelineFailure) -> EncodedPicture {
+    do throws(MediaError) {
+      return try encoder.encode(picture, forcesSync: forcesSync)
+    } catch {
+      throw .encoder(error)
+    }
+  }
+}
