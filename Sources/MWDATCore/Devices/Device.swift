@@ -16,14 +16,17 @@ public final class Device: Sendable {
   public let identifier: DeviceIdentifier
 
   private let description: Mutex<DeviceDescription>
+  /// Asked to look again before a property is read, since news come on a lane and a reader wants the present.
+  private let owner: Weak<SharedWearables>
   private let lane: RelocatableLane
   private let states: Broadcaster<DeviceState>
   private let linkStates: Broadcaster<LinkState>
   private let compatibilities: Broadcaster<Compatibility>
   private let changes: Broadcaster<Void>
 
-  package init(_ description: DeviceDescription, timekeeper: any Timekeeper) {
+  init(_ description: DeviceDescription, owner: SharedWearables, timekeeper: any Timekeeper) {
     identifier = description.identifier
+    self.owner = Weak(owner)
     self.description = Mutex(description)
     lane = RelocatableLane(name: "device", timekeeper: timekeeper)
     states = Broadcaster(lane: lane)
@@ -33,37 +36,41 @@ public final class Device: Sendable {
   }
 
   /// What people call the device; empty until known.
-  public var name: String { description.withLock { $0.name } }
+  public var name: String { fresh.name }
 
   /// The device's UUID, the same across launches.
-  public var deviceUUID: UUID { description.withLock { $0.uuid } }
+  public var deviceUUID: UUID { currentDescription.uuid }
 
   /// The name, or the identifier while there is none.
-  public func nameOrId() -> String { description.withLock { $0.name.isEmpty ? $0.identifier : $0.name } }
+  public func nameOrId() -> String {
+    let name = name
+    return name.isEmpty ? identifier : name
+  }
 
   /// Whether the device can be reached.
-  public var linkState: LinkState { state.linkState }
+  public var linkState: LinkState { fresh.state.linkState }
 
   /// Percent, 0 to 100; nil when not known.
-  public var batteryLevel: Int? { state.batteryLevel }
+  public var batteryLevel: Int? { fresh.state.batteryLevel }
 
   /// Whether the battery is being charged.
-  public var chargingState: ChargingState { state.chargingState }
+  public var chargingState: ChargingState { fresh.state.chargingState }
 
   /// Whether the device is worn.
-  public var donState: DonState { state.donState }
+  public var donState: DonState { fresh.state.donState }
 
   /// Whether the device is folded.
-  public var hingeState: HingeState { state.hingeState }
+  public var hingeState: HingeState { fresh.state.hingeState }
 
   /// How hot the device is.
-  public var thermalLevel: ThermalLevel { state.thermalLevel }
+  public var thermalLevel: ThermalLevel { fresh.state.thermalLevel }
 
   /// Calls `listener` with the current state first, then with each new one.
   public func addDeviceStateListener(
     _ listener: @escaping @Sendable (DeviceState) -> Void
   ) -> any AnyListenerToken {
-    description.withLock { states.listen(replaying: $0.state, keeping: self, listener) }
+    owner.object?.refreshDevices()
+    return description.withLock { states.listen(replaying: $0.state, keeping: self, listener) }
   }
 
   /// Calls `listener` with each new link state, not with the current one.
@@ -79,20 +86,24 @@ public final class Device: Sendable {
   }
 
   /// The model.
-  public func deviceType() -> DeviceType { description.withLock { $0.type } }
+  public func deviceType() -> DeviceType { currentDescription.type }
 
   /// Whether app and device understand each other.
-  public func compatibility() -> Compatibility { state.compatibility }
+  public func compatibility() -> Compatibility { fresh.state.compatibility }
 
   /// Whether the model can show something; says nothing of the link.
   public func supportsDisplay() -> Bool { deviceType().supportsDisplay }
 }
 
 extension Device {
-  /// The whole state at one moment.
-  package var state: DeviceState { description.withLock { $0.state } }
-
+  /// As last heard of; consistent with what listeners have been or are about to be told.
   package var currentDescription: DeviceDescription { description.withLock { $0 } }
+
+  /// As the environment has it now.
+  private var fresh: DeviceDescription {
+    owner.object?.refreshDevices()
+    return currentDescription
+  }
 
   /// Calls `listener` once at first and then after each change of anything, the name included.
   package func addChangeListener(_ listener: @escaping @Sendable () -> Void) -> any AnyListenerToken {

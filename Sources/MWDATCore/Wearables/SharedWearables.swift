@@ -13,9 +13,6 @@ package final class SharedWearables: WearablesInterface {
     var known: [DeviceIdentifier: Weak<Device>] = [:]
     /// By device. Weak: a session nobody holds is over.
     var sessions: [DeviceIdentifier: Weak<DeviceSession>] = [:]
-    /// Counts what was told of devices, so that a refresh knows when it was overtaken.
-    var deviceChanges: UInt64 = 0
-    var isRefreshing = false
     var isAskingPermission = false
   }
 
@@ -24,6 +21,9 @@ package final class SharedWearables: WearablesInterface {
   private let registrations: Broadcaster<RegistrationState>
   private let deviceLists: Broadcaster<[DeviceIdentifier]>
   private let state: Mutex<State>
+  /// Held while the environment's devices are read and taken over, so that an older answer never replaces a newer one.
+  /// Taken before `state` and before the environment's own locks.
+  private let refreshing = Mutex<Void>(())
 
   package init(environment: any WearablesEnvironment) {
     registrationLane = RelocatableLane(name: "registration", timekeeper: environment.timekeeper)
@@ -40,7 +40,8 @@ package final class SharedWearables: WearablesInterface {
 
   // MARK: Registration
 
-  package var registrationState: RegistrationState { state.withLock { $0.registration } }
+  /// The environment's present answer: what listeners hear or are about to.
+  package var registrationState: RegistrationState { environment.registrationState }
 
   package func addRegistrationStateListener(
     _ listener: @escaping @Sendable (RegistrationState) -> Void
@@ -95,16 +96,39 @@ package final class SharedWearables: WearablesInterface {
 
   // MARK: Devices
 
-  package var devices: [DeviceIdentifier] { state.withLock { $0.devices.map(\.identifier) } }
+  package var devices: [DeviceIdentifier] {
+    refreshDevices()
+    return state.withLock { $0.devices.map(\.identifier) }
+  }
 
   package func addDevicesListener(
     _ listener: @escaping @Sendable ([DeviceIdentifier]) -> Void
   ) -> any AnyListenerToken {
-    state.withLock { deviceLists.listen(replaying: $0.devices.map(\.identifier), listener) }
+    refreshDevices()
+    return state.withLock { deviceLists.listen(replaying: $0.devices.map(\.identifier), listener) }
   }
 
   package func deviceForIdentifier(_ identifier: DeviceIdentifier) -> Device? {
-    state.withLock { state in state.devices.first { $0.identifier == identifier } }
+    refreshDevices()
+    return state.withLock { state in state.devices.first { $0.identifier == identifier } }
+  }
+
+  /// Takes over the environment's devices as they are now. Its news come when it gets to telling them; whoever asks
+  /// wants the present.
+  func refreshDevices() {
+    var dropped: [Device] = []
+    let listChanged = refreshing.withLock { _ in
+      // The environment answers with no lock of `state` held, since it may need locks of its own.
+      let tie = state.withLock { $0.tie }
+      let descriptions = tie.environment.devices
+      return state.withLock { state in
+        guard state.tie === tie else { return false }
+        dropped = state.devices
+        return take(descriptions, tie.environment.timekeeper, &state)
+      }
+    }
+    if listChanged { NotificationCenter.default.post(name: NSNotification.wearablesDevicesChanged, object: nil) }
+    withExtendedLifetime(dropped) {}
   }
 
   // MARK: Sessions
@@ -161,31 +185,8 @@ package final class SharedWearables: WearablesInterface {
     if changed { NotificationCenter.default.post(name: NSNotification.wearablesRegistrationStateChanged, object: nil) }
   }
 
-  /// Reads the environment's devices without a lock, since its answer may need locks of its own. One refresh runs at a
-  /// time; a change meanwhile makes it read again, so that an old answer never overwrites a newer one.
   fileprivate func devicesChanged(in tie: EnvironmentTie) {
-    var count: UInt64? = state.withLock { state in
-      guard state.tie === tie else { return nil }
-      state.deviceChanges &+= 1
-      guard !state.isRefreshing else { return nil }
-      state.isRefreshing = true
-      return state.deviceChanges
-    }
-    while let current = count {
-      let environment = environment
-      let descriptions = environment.devices
-      var dropped: [Device] = []
-      var listChanged = false
-      count = state.withLock { state in
-        guard state.deviceChanges == current, state.tie.environment === environment else { return state.deviceChanges }
-        state.isRefreshing = false
-        dropped = state.devices
-        listChanged = take(descriptions, environment.timekeeper, &state)
-        return nil
-      }
-      if listChanged { NotificationCenter.default.post(name: NSNotification.wearablesDevicesChanged, object: nil) }
-      withExtendedLifetime(dropped) {}
-    }
+    if state.withLock({ $0.tie === tie }) { refreshDevices() }
   }
 
   /// With the lock held. True when the list is another.
@@ -196,7 +197,8 @@ package final class SharedWearables: WearablesInterface {
     var listed: [DeviceIdentifier: Device] = [:]
     var devices: [Device] = []
     for description in descriptions where listed[description.identifier] == nil {
-      let device = state.known[description.identifier]?.object ?? Device(description, timekeeper: timekeeper)
+      let device =
+        state.known[description.identifier]?.object ?? Device(description, owner: self, timekeeper: timekeeper)
       device.update(description)
       listed[description.identifier] = device
       devices.append(device)

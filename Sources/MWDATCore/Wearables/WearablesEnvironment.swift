@@ -26,7 +26,7 @@ package protocol WearablesEnvironment: AnyObject, Sendable {
   /// Not called while an earlier request runs.
   func requestPermission(_ permission: Permission) async throws(PermissionError) -> PermissionStatus
 
-  /// The listed devices, in order, at this moment.
+  /// The listed devices, in order, at this moment. Read often; tells the observer nothing from inside.
   var devices: [DeviceDescription] { get }
 
   /// Names who is told of changes; held weakly, the last one counts. The observer asks back at once, so tell it with no

@@ -43,6 +43,23 @@ struct DeviceTests {
     #expect(!device.supportsDisplay())
   }
 
+  @Test("What is read is the present, though the environment has not told its news yet")
+  func present() throws {
+    let device = try device()
+    let levels = Observed<Int?>()
+    let token = device.addDeviceStateListener { levels.record($0.batteryLevel) }
+    timekeeper.settle()
+    var changed = environment.devices
+    changed[0].state.batteryLevel = 7
+    environment.setDevices(changed + [.glasses("B")], telling: false)
+    #expect(device.batteryLevel == 7)
+    #expect(wearables.devices == ["A", "B"])
+    environment.tell()
+    timekeeper.settle()
+    #expect(levels.values == [nil, 7])
+    withExtendedLifetime(token) {}
+  }
+
   @Test("A state listener hears the current state at once and every change after it (LIFE-6)")
   func stateListener() throws {
     let device = try device()
@@ -107,7 +124,8 @@ struct DeviceTests {
   func tokenKeepsDevice() throws {
     let links = Observed<LinkState>()
     var token: (any AnyListenerToken)? = try device().addLinkStateListener { links.record($0) }
-    weak let released = wearables.deviceForIdentifier("A")
+    weak var released: Device?
+    released = wearables.deviceForIdentifier("A")
     let listed = environment.devices
     environment.setDevices([])
     environment.setDevices(listed)

@@ -14,7 +14,6 @@ final class FakeEnvironment: WearablesEnvironment {
     var glasses: [ScriptedGlasses] = []
     var urls: [URL] = []
     var permission: (@Sendable () async -> PermissionStatus)?
-    var afterReadingDevices: (@Sendable () -> Void)?
   }
 
   private struct Observer { weak var object: (any EnvironmentObserver)? }
@@ -40,10 +39,13 @@ final class FakeEnvironment: WearablesEnvironment {
     observer.withLock { $0.object }?.registrationDidChange(registration)
   }
 
-  func setDevices(_ devices: [DeviceDescription]) {
+  func setDevices(_ devices: [DeviceDescription], telling: Bool = true) {
     state.withLock { $0.devices = devices }
-    observer.withLock { $0.object }?.devicesDidChange()
+    if telling { tell() }
   }
+
+  /// Tells that devices changed.
+  func tell() { observer.withLock { $0.object }?.devicesDidChange() }
 
   func change(_ identifier: DeviceIdentifier, _ change: (inout DeviceDescription) -> Void) {
     var devices = devices
@@ -57,9 +59,6 @@ final class FakeEnvironment: WearablesEnvironment {
     state.withLock { $0.permission = answer }
   }
 
-  /// Runs once, when the devices have been read and before the reader has them.
-  func afterReadingDevices(_ work: @escaping @Sendable () -> Void) { state.withLock { $0.afterReadingDevices = work } }
-
   /// The glasses at the far end of each link that was made, oldest first.
   var glasses: [ScriptedGlasses] { state.withLock { $0.glasses } }
   var handledURLs: [URL] { state.withLock { $0.urls } }
@@ -67,11 +66,7 @@ final class FakeEnvironment: WearablesEnvironment {
   // MARK: The environment
 
   var registrationState: RegistrationState { state.withLock { $0.registration } }
-  var devices: [DeviceDescription] {
-    let (devices, after) = state.withLock { ($0.devices, $0.afterReadingDevices.take()) }
-    after?()
-    return devices
-  }
+  var devices: [DeviceDescription] { state.withLock { $0.devices } }
 
   func observe(_ observer: any EnvironmentObserver) { self.observer.withLock { $0.object = observer } }
 
