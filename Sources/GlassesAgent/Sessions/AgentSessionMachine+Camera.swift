@@ -85,7 +85,12 @@ extension AgentSessionMachine {
     case .running: break
     case .paused: return refuse(.notOpen, "the session is paused")
     }
-    guard session.photo == nil else { return refuse(.photoBusy, "a photo is being taken") }
+    guard !session.photos.contains(request.photo) else {
+      return violation(index, "photo \(request.photo.value) was asked for twice")
+    }
+    guard session.photos.count < Self.photosInFlight else {
+      return refuse(.photoBusy, "\(session.photos.count) photos are being taken")
+    }
     guard conditions.allowsCamera(link.app) else {
       return refuse(.cameraPermissionDenied, "the app may not use the camera")
     }
@@ -96,7 +101,7 @@ extension AgentSessionMachine {
     guard !cameraIsHeld(byOtherThan: link.key) else {
       return refuse(.heldByOther, "another app has the camera")
     }
-    links[index].session?.photo = request.photo
+    links[index].session?.photos.append(request.photo)
     return [.takePhoto(PhotoKey(link: link.key, photo: request.photo), request)]
   }
 }

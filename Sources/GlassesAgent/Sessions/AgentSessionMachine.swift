@@ -4,16 +4,20 @@ import Units
 /// The sessions of a pair of glasses as a state machine: what links bring and what happens to the glasses goes in,
 /// actions come out.
 ///
-/// A link carries one session at a time, a session one stream and one photo at a time. The camera is lent to one link
-/// (the one with a stream or a photo in flight); others are answered `heldByOther` until it is free.
+/// A link carries one session at a time, a session one stream at a time. The camera is lent to one link (the one with
+/// a stream or a photo in flight); others are answered `heldByOther` until it is free.
 package struct AgentSessionMachine: Sendable {
+  /// Photos of one session that may be in flight. An app that gave up on one asks for the next before the glasses are
+  /// done with the first, and must not be refused for that; more is an app that does not wait at all.
+  package static let photosInFlight = 2
+
   struct Session: Sendable {
     enum Phase: Sendable { case running, paused }
     let id: SessionID
     var phase = Phase.running
     /// What was agreed; its pictures come while the phase is `running`.
     var stream: (id: StreamID, video: VideoParameters)?
-    var photo: PhotoID?
+    var photos: [PhotoID] = []
   }
 
   struct Link: Sendable {
@@ -22,7 +26,7 @@ package struct AgentSessionMachine: Sendable {
     let app: String
     var session: Session?
 
-    var usesCamera: Bool { session?.stream != nil || session?.photo != nil }
+    var usesCamera: Bool { session?.stream != nil || session?.photos.isEmpty == false }
   }
 
   /// In order of arrival, so that what concerns all links is done in one order.
@@ -155,8 +159,10 @@ package struct AgentSessionMachine: Sendable {
 
   /// A photo that was asked for is done: true when its result (and bytes) are still wanted.
   package mutating func photoFinished(_ key: PhotoKey) -> Bool {
-    guard let index = index(of: key.link), links[index].session?.photo == key.photo else { return false }
-    links[index].session?.photo = nil
+    guard let index = index(of: key.link),
+      let place = links[index].session?.photos.firstIndex(of: key.photo)
+    else { return false }
+    links[index].session?.photos.remove(at: place)
     return true
   }
 
@@ -182,7 +188,6 @@ package struct AgentSessionMachine: Sendable {
     if let stream = session.stream, session.phase == .running {
       actions.append(.stopVideo(StreamKey(link: key, stream: stream.id)))
     }
-    if let photo = session.photo { actions.append(.dropPhoto(PhotoKey(link: key, photo: photo))) }
-    return actions
+    return actions + session.photos.map { .dropPhoto(PhotoKey(link: key, photo: $0)) }
   }
 }
