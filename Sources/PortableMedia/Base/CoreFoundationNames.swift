@@ -22,8 +22,8 @@ public let kCFBooleanTrue: CFBoolean = true
 /// False, as a value for an attachment.
 public let kCFBooleanFalse: CFBoolean = false
 
-/// Who allocates and frees a block of memory. Memory always comes from the C library here; the null allocator says that a
-/// block handed in is not to be freed.
+/// Who allocates and frees a block of memory. Memory always comes from the C library here; the null allocator says that
+/// a block handed in is not to be freed.
 public struct CFAllocator: Hashable, Sendable {
   enum Kind { case malloc, null }
 

@@ -13,8 +13,8 @@ package struct AVCConfigurationRecord: Hashable, Sendable {
     self.lengthSize = lengthSize
   }
 
-  /// Reads a record. The fields that only some profiles have after the parameter sets are ignored: the sequence parameter
-  /// set says the same.
+  /// Reads a record. The fields that only some profiles have after the parameter sets are ignored: the sequence
+  /// parameter set says the same.
   package init(parsing bytes: [UInt8]) throws(BitstreamError) {
     var reader = ByteReader(bytes)
     guard try reader.byte() == 1 else { throw .outOfRange("configurationVersion") }
@@ -42,7 +42,8 @@ package struct AVCConfigurationRecord: Hashable, Sendable {
     return try H264SequenceParameterSet(unit: unit)
   }
 
-  /// The record's bytes. Needs a readable sequence parameter set, and sets not more or longer than the record can count.
+  /// The record's bytes. Needs a readable sequence parameter set, and sets not more or longer than the record can
+  /// count.
   package func serialized() throws(BitstreamError) -> [UInt8] {
     let sequence = try sequence()
     let sequences = parameterSets.filter { NALUnitType.h264($0) == NALUnitType.h264Sequence }

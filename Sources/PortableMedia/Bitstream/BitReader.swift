@@ -1,4 +1,5 @@
-/// Why a parameter set or a configuration record can't be read. For logs and tests: the C-style calls fold all into one code.
+/// Why a parameter set or a configuration record can't be read. For logs and tests: the C-style calls fold all into one
+/// code.
 package enum BitstreamError: Error, Hashable, Sendable {
   /// The bytes end before the syntax does.
   case truncated

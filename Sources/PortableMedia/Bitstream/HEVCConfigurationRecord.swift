@@ -1,6 +1,7 @@
 /// HEVCDecoderConfigurationRecord, the content of `hvcC`: ISO/IEC 14496-15, 8.3.3.1.
 ///
-/// Only what a decoder needs is kept. Fields that say "not stated" as zero (segmentation, parallelism, frame rate) are written so.
+/// Only what a decoder needs is kept. Fields that say "not stated" as zero (segmentation, parallelism, frame rate) are
+/// written so.
 package struct HEVCConfigurationRecord: Hashable, Sendable {
   /// NAL units in the order in which they stand in the record.
   package var parameterSets: [[UInt8]]

@@ -1,7 +1,8 @@
 /// Memory that block buffers refer to; freed, or given back to its maker, with the last reference.
 ///
-/// Unchecked, because a pointer isn't Sendable: `base` is constant and what it points to lives as long as this object. Writing into
-/// it is for whoever made the block buffer, before others see it; memory of an array is never written at all.
+/// Unchecked, because a pointer isn't Sendable: `base` is constant and what it points to lives as long as this object.
+/// Writing into it is for whoever made the block buffer, before others see it; memory of an array is never written at
+/// all.
 final class BlockMemory: @unchecked Sendable {
   enum Ending: Sendable {
     /// From the C library.
@@ -31,8 +32,9 @@ final class BlockMemory: @unchecked Sendable {
 
   /// The bytes of an array, without a copy. Nil for an empty one, which has no storage.
   ///
-  /// The standard library promises the address for the length of a closure only. That it stays is a property of native arrays (one heap
-  /// block, moved on growth alone), relied on here because the alternative copies every picture once more.
+  /// The standard library promises the address for the length of a closure only. That it stays is a property of native
+  /// arrays (one heap block, moved on growth alone), relied on here because the alternative copies every picture once
+  /// more.
   convenience init?(array: [UInt8]) {
     guard let base = array.withUnsafeBytes({ $0.baseAddress }), !array.isEmpty else { return nil }
     self.init(base: UnsafeMutableRawPointer(mutating: base), byteCount: array.count, ending: .array(array))

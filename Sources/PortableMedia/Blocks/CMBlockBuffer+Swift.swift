@@ -30,7 +30,8 @@ extension CMBlockBuffer {
     self.init(segments: [Segment(memory: memory, offset: 0, length: length)])
   }
 
-  /// A buffer over memory of the caller's, without a copy. `deallocator` is called once, with the last reference, on any thread.
+  /// A buffer over memory of the caller's, without a copy. `deallocator` is called once, with the last reference, on
+  /// any thread.
   ///
   /// - Throws: ``MediaStatusError`` for an empty buffer.
   public convenience init(
@@ -79,7 +80,8 @@ extension CMBlockBuffer {
     )
   }
 
-  /// Runs `body` with all bytes in one piece: in place if they lie in one block, else in a copy that goes when it returns.
+  /// Runs `body` with all bytes in one piece: in place if they lie in one block, else in a copy that goes when it
+  /// returns.
   public func withContiguousStorage<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     let segments = snapshot
     if segments.count <= 1 {

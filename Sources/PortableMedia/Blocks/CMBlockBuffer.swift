@@ -35,8 +35,8 @@ public let kCMBlockBufferPermitEmptyReferenceFlag: CMBlockBufferFlags = 1 << 3
 /// Bytes in one or several blocks of memory, shared without copies.
 ///
 /// A buffer or a part of it can be referred to by others; memory is freed with its last reference. Bytes are written by
-/// whoever made the buffer, before anybody else sees it; from then on any thread may read. The list of blocks is behind a
-/// mutex, so appending and reading at once is safe too, though a pointer taken before covers only what was there.
+/// whoever made the buffer, before anybody else sees it; from then on any thread may read. The list of blocks is behind
+/// a mutex, so appending and reading at once is safe too, though a pointer taken before covers only what was there.
 public final class CMBlockBuffer: Sendable {
   /// A stretch of one block of memory.
   struct Segment: Sendable {
@@ -47,7 +47,8 @@ public final class CMBlockBuffer: Sendable {
     var base: UnsafeMutableRawPointer { memory.base + offset }
   }
 
-  /// No buffer, however it is put together, has more blocks; keeps a loop that appends a buffer to itself from eating all memory.
+  /// No buffer, however it is put together, has more blocks; keeps a loop that appends a buffer to itself from eating
+  /// all memory.
   static let maximumSegments = 65_536
 
   private let segments: Mutex<[Segment]>
@@ -76,7 +77,8 @@ public final class CMBlockBuffer: Sendable {
     }
   }
 
-  /// Puts memory of its own in place of blocks that can't be written. Pointers taken before go on showing the old bytes.
+  /// Puts memory of its own in place of blocks that can't be written. Pointers taken before go on showing the old
+  /// bytes.
   func makeWritable() -> OSStatus {
     segments.withLock { segments in
       for index in segments.indices where !segments[index].memory.isWritable {
@@ -116,8 +118,9 @@ public final class CMBlockBuffer: Sendable {
 }
 
 extension CMBlockBuffer {
-  /// The bytes of an array from `offset` on, without a copy; all that follow unless `length` is given. Nil for a part that isn't inside the
-  /// array. The C-style calls that write to the buffer copy it first; pointers into it are for reading.
+  /// The bytes of an array from `offset` on, without a copy; all that follow unless `length` is given. Nil for a part
+  /// that isn't inside the array. The C-style calls that write to the buffer copy it first; pointers into it are for
+  /// reading.
   package convenience init?(bytes: [UInt8], offset: Int = 0, length: Int? = nil) {
     let length = length ?? bytes.count - min(max(offset, 0), bytes.count)
     guard offset >= 0, length >= 0, offset <= bytes.count, length <= bytes.count - offset else { return nil }

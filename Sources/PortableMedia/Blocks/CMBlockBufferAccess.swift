@@ -20,7 +20,8 @@ public func CMBlockBufferAssureBlockMemory(_ theBuffer: CMBlockBuffer) -> OSStat
 
 /// The address of the byte at an offset, how many bytes lie in one piece from there, and how many the buffer has.
 ///
-/// Valid as long as the buffer is referenced. For reading once the buffer was shared: a buffer of a stream's frame is everybody's.
+/// Valid as long as the buffer is referenced. For reading once the buffer was shared: a buffer of a stream's frame is
+/// everybody's.
 ///
 /// - Returns: ``kCMBlockBufferNoErr``, or ``kCMBlockBufferBadOffsetParameterErr`` for an offset at or after the end.
 @discardableResult
@@ -43,8 +44,8 @@ public func CMBlockBufferGetDataPointer(
   return kCMBlockBufferBadOffsetParameterErr
 }
 
-/// The address of a part in one piece: in place where it lies in one block, else copied to `temporaryBlock`, which must have
-/// room for it.
+/// The address of a part in one piece: in place where it lies in one block, else copied to `temporaryBlock`, which must
+/// have room for it.
 ///
 /// - Returns: ``kCMBlockBufferNoErr``, or an error for a part outside the buffer.
 @discardableResult
@@ -86,7 +87,8 @@ public func CMBlockBufferReplaceDataBytes(
   }
 }
 
-/// Writes one byte over a part of the buffer; `dataLength` 0 means all that follows. For the buffer's maker, before others see it.
+/// Writes one byte over a part of the buffer; `dataLength` 0 means all that follows. For the buffer's maker, before
+/// others see it.
 @discardableResult
 public func CMBlockBufferFillDataBytes(
   with fillByte: CChar, blockBuffer destinationBuffer: CMBlockBuffer, offsetIntoDestination: Int, dataLength: Int

@@ -18,10 +18,12 @@ public func CMBlockBufferCreateEmpty(
 
 /// Makes a buffer over a block of memory, without a copy.
 ///
-/// Without `memoryBlock`, cleared memory is allocated. With it and ``kCFAllocatorNull`` the caller keeps owning the memory and
-/// must outlive the buffer; with any other allocator it is freed by the C library's `free` with the last reference.
+/// Without `memoryBlock`, cleared memory is allocated. With it and ``kCFAllocatorNull`` the caller keeps owning the
+/// memory and must outlive the buffer; with any other allocator it is freed by the C library's `free` with the last
+/// reference.
 ///
-/// - Returns: ``kCMBlockBufferNoErr``, or an error for a length, an offset or a block source that can't be, or without memory.
+/// - Returns: ``kCMBlockBufferNoErr``, or an error for a length, an offset or a block source that can't be, or without
+///   memory.
 @discardableResult
 public func CMBlockBufferCreateWithMemoryBlock(
   allocator structureAllocator: CFAllocator?, memoryBlock: UnsafeMutableRawPointer?, blockLength: Int,
@@ -38,8 +40,8 @@ public func CMBlockBufferCreateWithMemoryBlock(
 
 /// Makes a buffer that refers to a part of another, without a copy; `dataLength` 0 means all that follows.
 ///
-/// - Returns: ``kCMBlockBufferNoErr``, an error for a part outside the buffer, or ``kCMBlockBufferEmptyBBufErr`` for an empty
-///   buffer without ``kCMBlockBufferPermitEmptyReferenceFlag``.
+/// - Returns: ``kCMBlockBufferNoErr``, an error for a part outside the buffer, or ``kCMBlockBufferEmptyBBufErr`` for an
+///   empty buffer without ``kCMBlockBufferPermitEmptyReferenceFlag``.
 @discardableResult
 public func CMBlockBufferCreateWithBufferReference(
   allocator structureAllocator: CFAllocator?, referenceBuffer bufferReference: CMBlockBuffer, offsetToData: Int,
@@ -76,7 +78,7 @@ public func CMBlockBufferCreateContiguous(
   return kCMBlockBufferNoErr
 }
 
-/// Appends a block of memory, by the rules of ``CMBlockBufferCreateWithMemoryBlock(allocator:memoryBlock:blockLength:blockAllocator:customBlockSource:offsetToData:dataLength:flags:blockBufferOut:)``.
+/// Appends a block of memory, by the rules of `CMBlockBufferCreateWithMemoryBlock`.
 @discardableResult
 public func CMBlockBufferAppendMemoryBlock(
   _ theBuffer: CMBlockBuffer, memoryBlock: UnsafeMutableRawPointer?, length blockLength: Int,

@@ -78,7 +78,8 @@ extension CMFormatDescription {
 
   /// A description of video.
   ///
-  /// - Throws: ``MediaStatusError`` for a negative size or one beyond 32 bits, or a configuration record that can't be read.
+  /// - Throws: ``MediaStatusError`` for a negative size or one beyond 32 bits, or a configuration record that can't be
+  ///   read.
   public convenience init(
     videoCodecType: MediaSubType, width: Int, height: Int, extensions: Extensions? = nil
   ) throws(MediaStatusError) {

@@ -80,8 +80,8 @@ public final class CMFormatDescription: Sendable, Hashable {
     self.sets = sets
   }
 
-  /// A video description from parameter sets. Its size is that of the first sequence parameter set; its extensions hold the
-  /// configuration record, as a file's sample entry would.
+  /// A video description from parameter sets. Its size is that of the first sequence parameter set; its extensions hold
+  /// the configuration record, as a file's sample entry would.
   convenience init(sets: ParameterSets, values: [String: PropertyValue]) {
     let (subType, atom) =
       switch sets.codec {
@@ -123,7 +123,8 @@ extension CMFormatDescription: CustomStringConvertible {
 }
 
 extension CMFormatDescription {
-  /// Parameter sets as NAL units, VPS first as they were given; empty for a description without. For the rooms of this package.
+  /// Parameter sets as NAL units, VPS first as they were given; empty for a description without. For the rooms of this
+  /// package.
   package var parameterSetUnits: [[UInt8]] { sets?.units ?? [] }
 
   /// The content of `hvcC` or `avcC`, if there are parameter sets.

@@ -2,7 +2,8 @@ import FoundationEssentials
 
 /// Makes a description of any kind of media.
 ///
-/// - Returns: ``noErr``, or ``kCMFormatDescriptionError_InvalidParameter`` for an extension that no property list can hold.
+/// - Returns: ``noErr``, or ``kCMFormatDescriptionError_InvalidParameter`` for an extension that no property list can
+///   hold.
 @discardableResult
 public func CMFormatDescriptionCreate(
   allocator: CFAllocator?, mediaType: CMMediaType, mediaSubType: FourCharCode, extensions: CFDictionary?,
@@ -13,11 +14,11 @@ public func CMFormatDescriptionCreate(
 
 /// Makes a description of video.
 ///
-/// A configuration record among the extension atoms (`hvcC` for ``kCMVideoCodecType_HEVC``, `avcC` for ``kCMVideoCodecType_H264``)
-/// is read and its parameter sets can then be asked for.
+/// A configuration record among the extension atoms (`hvcC` for ``kCMVideoCodecType_HEVC``, `avcC` for
+/// ``kCMVideoCodecType_H264``) is read and its parameter sets can then be asked for.
 ///
-/// - Returns: ``noErr``, or ``kCMFormatDescriptionError_InvalidParameter`` for a negative size, a record that can't be read, or an
-///   extension that no property list can hold.
+/// - Returns: ``noErr``, or ``kCMFormatDescriptionError_InvalidParameter`` for a negative size, a record that can't be
+///   read, or an extension that no property list can hold.
 @discardableResult
 public func CMVideoFormatDescriptionCreate(
   allocator: CFAllocator?, codecType: CMVideoCodecType, width: Int32, height: Int32, extensions: CFDictionary?,
@@ -40,8 +41,8 @@ public func CMVideoFormatDescriptionCreateForImageBuffer(
   return noErr
 }
 
-/// True if the description is the one that ``CMVideoFormatDescriptionCreateForImageBuffer(allocator:imageBuffer:formatDescriptionOut:)``
-/// would make.
+/// True if the description is the one that
+/// ``CMVideoFormatDescriptionCreateForImageBuffer(allocator:imageBuffer:formatDescriptionOut:)`` would make.
 public func CMVideoFormatDescriptionMatchesImageBuffer(
   _ videoDesc: CMVideoFormatDescription, imageBuffer: CVImageBuffer
 ) -> Bool {

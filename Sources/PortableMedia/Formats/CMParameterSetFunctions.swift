@@ -1,5 +1,5 @@
-/// Makes a description of HEVC video from its parameter sets (VPS, SPS and PPS at least), each a NAL unit with its header
-/// and without start code.
+/// Makes a description of HEVC video from its parameter sets (VPS, SPS and PPS at least), each a NAL unit with its
+/// header and without start code.
 ///
 /// - Parameters:
 ///   - nalUnitHeaderLength: bytes of the length before each NAL unit in samples: 1, 2 or 4.
@@ -18,7 +18,7 @@ public func CMVideoFormatDescriptionCreateFromHEVCParameterSets(
 }
 
 /// Makes a description of H.264 video from its parameter sets (SPS and PPS at least), by the rules of
-/// ``CMVideoFormatDescriptionCreateFromHEVCParameterSets(allocator:parameterSetCount:parameterSetPointers:parameterSetSizes:nalUnitHeaderLength:extensions:formatDescriptionOut:)``.
+/// `CMVideoFormatDescriptionCreateFromHEVCParameterSets`.
 @discardableResult
 public func CMVideoFormatDescriptionCreateFromH264ParameterSets(
   allocator: CFAllocator?, parameterSetCount: Int, parameterSetPointers: UnsafePointer<UnsafePointer<UInt8>>,
@@ -61,8 +61,9 @@ private func create(
 ///
 /// The bytes are valid as long as the description is referenced.
 ///
-/// - Returns: ``noErr``, ``kCMFormatDescriptionError_ValueNotAvailable`` for a description without HEVC parameter sets, or
-///   ``kCMFormatDescriptionError_InvalidParameter`` for an index that doesn't exist (count and length are set all the same).
+/// - Returns: ``noErr``, ``kCMFormatDescriptionError_ValueNotAvailable`` for a description without HEVC parameter sets,
+///   or ``kCMFormatDescriptionError_InvalidParameter`` for an index that doesn't exist (count and length are set all
+///   the same).
 @discardableResult
 public func CMVideoFormatDescriptionGetHEVCParameterSetAtIndex(
   _ videoDesc: CMFormatDescription, parameterSetIndex: Int,
@@ -76,7 +77,7 @@ public func CMVideoFormatDescriptionGetHEVCParameterSetAtIndex(
 }
 
 /// A parameter set of an H.264 description, by the rules of
-/// ``CMVideoFormatDescriptionGetHEVCParameterSetAtIndex(_:parameterSetIndex:parameterSetPointerOut:parameterSetSizeOut:parameterSetCountOut:nalUnitHeaderLengthOut:)``.
+/// `CMVideoFormatDescriptionGetHEVCParameterSetAtIndex`.
 @discardableResult
 public func CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
   _ videoDesc: CMFormatDescription, parameterSetIndex: Int,

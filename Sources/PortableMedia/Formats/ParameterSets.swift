@@ -12,7 +12,8 @@ final class ParameterSets: Sendable {
   private let memory: BlockMemory
   private let ranges: [Range<Int>]
 
-  /// - Throws: ``MediaStatusError`` unless every kind of set that the codec needs is there and the first sequence parameter set is readable.
+  /// - Throws: ``MediaStatusError`` unless every kind of set that the codec needs is there and the first sequence
+  ///   parameter set is readable.
   init(codec: Codec, units: [[UInt8]], lengthSize: Int, record given: [UInt8]? = nil) throws(MediaStatusError) {
     guard [1, 2, 4].contains(lengthSize), Self.isComplete(units, codec) else {
       throw MediaStatusError(status: kCMFormatDescriptionError_InvalidParameter)

@@ -20,7 +20,8 @@ extension CVBuffer {
     }
   }
 
-  /// Wraps planes that `owner` keeps alive. Nil if their number doesn't fit the format or a row is too short for the width.
+  /// Wraps planes that `owner` keeps alive. Nil if their number doesn't fit the format or a row is too short for the
+  /// width.
   package convenience init?(
     width: Int, height: Int, pixelFormat: OSType, planes foreign: [ForeignPlane], owner: any AnyObject & Sendable
   ) {

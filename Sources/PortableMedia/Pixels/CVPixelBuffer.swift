@@ -2,12 +2,13 @@ import Synchronization
 
 /// A picture in memory.
 ///
-/// Made by one thread, which writes its pixels before it lets anybody else see it; from then on it is read-only, may be used
-/// from any thread at once, and stays valid as long as it is referenced. Its memory goes back to its pool, if it has one, with
-/// the last reference.
+/// Made by one thread, which writes its pixels before it lets anybody else see it; from then on it is read-only, may be
+/// used from any thread at once, and stays valid as long as it is referenced. Its memory goes back to its pool, if it
+/// has one, with the last reference.
 ///
-/// Pixels are reached between ``CVPixelBufferLockBaseAddress(_:_:)`` and ``CVPixelBufferUnlockBaseAddress(_:_:)`` only: outside
-/// of them the addresses are nil, as they are for a camera's buffers on a phone. Locks nest and don't exclude each other.
+/// Pixels are reached between ``CVPixelBufferLockBaseAddress(_:_:)`` and ``CVPixelBufferUnlockBaseAddress(_:_:)`` only:
+/// outside of them the addresses are nil, as they are for a camera's buffers on a phone. Locks nest and don't exclude
+/// each other.
 ///
 /// Unchecked Sendable for the plane addresses alone: they are constants, what they point to is kept by `owner`, and
 /// writing is ruled by the contract above. All else is constant or behind a mutex.

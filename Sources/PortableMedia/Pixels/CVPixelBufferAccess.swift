@@ -39,7 +39,8 @@ public func CVPixelBufferGetPixelFormatType(_ pixelBuffer: CVPixelBuffer) -> OST
 
 /// Address of the first row, of the first plane for a planar buffer; nil unless locked.
 ///
-/// (Apple returns a descriptor of the planes for some planar buffers. Use ``CVPixelBufferGetBaseAddressOfPlane(_:_:)`` there.)
+/// (Apple returns a descriptor of the planes for some planar buffers. Use ``CVPixelBufferGetBaseAddressOfPlane(_:_:)``
+/// there.)
 public func CVPixelBufferGetBaseAddress(_ pixelBuffer: CVPixelBuffer) -> UnsafeMutableRawPointer? {
   pixelBuffer.isLocked ? pixelBuffer.planes.first?.base : nil
 }
@@ -60,7 +61,8 @@ public func CVPixelBufferGetPlaneCount(_ pixelBuffer: CVPixelBuffer) -> Int {
   pixelBuffer.isPlanar ? pixelBuffer.planes.count : 0
 }
 
-/// Width of a plane in its own pixels (a Cb/Cr pair is one). Plane 0 of a buffer that isn't planar is the buffer; other indices that don't exist give 0.
+/// Width of a plane in its own pixels (a Cb/Cr pair is one). Plane 0 of a buffer that isn't planar is the buffer; other
+/// indices that don't exist give 0.
 public func CVPixelBufferGetWidthOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeIndex: Int) -> Int {
   pixelBuffer.plane(planeIndex)?.width ?? 0
 }

@@ -2,7 +2,8 @@
 public typealias CVPixelBufferReleaseBytesCallback =
   @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer?) -> Void
 
-/// Called when a buffer over planes of the caller's is gone: reference, block, its size, number of planes, their addresses.
+/// Called when a buffer over planes of the caller's is gone: reference, block, its size, number of planes, their
+/// addresses.
 public typealias CVPixelBufferReleasePlanarBytesCallback =
   @convention(c) (
     UnsafeMutableRawPointer?, UnsafeRawPointer?, Int, Int, UnsafeMutablePointer<UnsafeRawPointer?>?
@@ -10,11 +11,11 @@ public typealias CVPixelBufferReleasePlanarBytesCallback =
 
 /// Makes a pixel buffer with memory of its own, cleared.
 ///
-/// Rows begin at multiples of 64 bytes (more by ``kCVPixelBufferBytesPerRowAlignmentKey``), and 64 bytes around each plane are
-/// free for vector code to touch.
+/// Rows begin at multiples of 64 bytes (more by ``kCVPixelBufferBytesPerRowAlignmentKey``), and 64 bytes around each
+/// plane are free for vector code to touch.
 ///
-/// - Returns: ``kCVReturnSuccess``, ``kCVReturnInvalidSize`` for an edge outside 1…16384, ``kCVReturnInvalidPixelFormat``,
-///   ``kCVReturnInvalidPixelBufferAttributes`` or ``kCVReturnAllocationFailed``.
+/// - Returns: ``kCVReturnSuccess``, ``kCVReturnInvalidSize`` for an edge outside 1…16384,
+///   ``kCVReturnInvalidPixelFormat``, ``kCVReturnInvalidPixelBufferAttributes`` or ``kCVReturnAllocationFailed``.
 @discardableResult
 public func CVPixelBufferCreate(
   _ allocator: CFAllocator?, _ width: Int, _ height: Int, _ pixelFormatType: OSType,
@@ -36,7 +37,8 @@ public func CVPixelBufferCreate(
 
 /// Makes a pixel buffer over rows that the caller holds, without a copy. For formats of one plane.
 ///
-/// The memory must stay valid until `releaseCallback` has been called, once, on whichever thread drops the last reference.
+/// The memory must stay valid until `releaseCallback` has been called, once, on whichever thread drops the last
+/// reference.
 ///
 /// - Returns: as ``CVPixelBufferCreate(_:_:_:_:_:_:)``, and ``kCVReturnInvalidArgument`` if a row is too short.
 @discardableResult
@@ -54,9 +56,9 @@ public func CVPixelBufferCreateWithBytes(
 
 /// Makes a pixel buffer over planes that the caller holds, without a copy.
 ///
-/// Plane sizes must be those that format and size imply. `dataPtr` and `dataSize` describe the block that holds all planes, if
-/// there is one, and are handed to the callback. The memory must stay valid until `releaseCallback` has been called, once, on
-/// whichever thread drops the last reference.
+/// Plane sizes must be those that format and size imply. `dataPtr` and `dataSize` describe the block that holds all
+/// planes, if there is one, and are handed to the callback. The memory must stay valid until `releaseCallback` has been
+/// called, once, on whichever thread drops the last reference.
 ///
 /// - Returns: as ``CVPixelBufferCreate(_:_:_:_:_:_:)``, and ``kCVReturnInvalidArgument`` if a plane doesn't fit.
 @discardableResult

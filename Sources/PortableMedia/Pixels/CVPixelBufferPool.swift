@@ -2,9 +2,9 @@ import Synchronization
 
 /// A source of pixel buffers of one size and format that uses memory again when the last reference to a buffer goes.
 ///
-/// Bounded on both sides: at most ``maximumIdleCount`` blocks are kept for reuse, what comes back beyond that is freed at once; and
-/// a caller that names a threshold gets ``kCVReturnWouldExceedAllocationThreshold`` in place of a buffer when so many are out.
-/// Both are counted. Any thread; nothing waits.
+/// Bounded on both sides: at most ``maximumIdleCount`` blocks are kept for reuse, what comes back beyond that is freed
+/// at once; and a caller that names a threshold gets ``kCVReturnWouldExceedAllocationThreshold`` in place of a buffer
+/// when so many are out. Both are counted. Any thread; nothing waits.
 public final class CVPixelBufferPool: Sendable {
   /// What a pool did so far.
   package struct Counters: Hashable, Sendable {

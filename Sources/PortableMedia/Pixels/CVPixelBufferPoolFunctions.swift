@@ -20,10 +20,11 @@ public struct CVPixelBufferPoolFlushFlags: OptionSet, Hashable, Sendable {
   public static let excessBuffers = CVPixelBufferPoolFlushFlags(rawValue: 1)
 }
 
-/// Makes a pool. Size and format come from `pixelBufferAttributes`; rows are aligned as by ``CVPixelBufferCreate(_:_:_:_:_:_:)``.
+/// Makes a pool. Size and format come from `pixelBufferAttributes`; rows are aligned as by
+/// ``CVPixelBufferCreate(_:_:_:_:_:_:)``.
 ///
-/// - Returns: ``kCVReturnSuccess``; ``kCVReturnInvalidPoolAttributes`` without size or format, or if a value has the wrong kind;
-///   or what ``CVPixelBufferCreate(_:_:_:_:_:_:)`` says to the size or format.
+/// - Returns: ``kCVReturnSuccess``; ``kCVReturnInvalidPoolAttributes`` without size or format, or if a value has the
+///   wrong kind; or what ``CVPixelBufferCreate(_:_:_:_:_:_:)`` says to the size or format.
 @discardableResult
 public func CVPixelBufferPoolCreate(
   _ allocator: CFAllocator?, _ poolAttributes: CFDictionary?, _ pixelBufferAttributes: CFDictionary?,

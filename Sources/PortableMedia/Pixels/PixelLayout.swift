@@ -1,7 +1,7 @@
 /// Where the planes of a picture lie in one block of memory.
 ///
-/// Rows begin at multiples of 64 bytes and each plane has 64 bytes before and after it that belong to nobody, so that vector code
-/// of libyuv, x265 and FFmpeg, which reads and writes whole vectors, stays inside the block.
+/// Rows begin at multiples of 64 bytes and each plane has 64 bytes before and after it that belong to nobody, so that
+/// vector code of libyuv, x265 and FFmpeg, which reads and writes whole vectors, stays inside the block.
 struct PixelLayout: Hashable, Sendable {
   struct Plane: Hashable, Sendable {
     var width: Int
@@ -11,7 +11,8 @@ struct PixelLayout: Hashable, Sendable {
     var offset: Int
   }
 
-  /// Bytes between the starts of rows, and around planes, are multiples of this: the widest vector and cache line in use.
+  /// Bytes between the starts of rows, and around planes, are multiples of this: the widest vector and cache line in
+  /// use.
   static let alignment = 64
   /// The longest edge that is accepted. Far above any camera, and small enough that no product below overflows.
   static let maximumEdge = 16384

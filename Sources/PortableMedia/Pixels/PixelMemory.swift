@@ -1,7 +1,7 @@
 /// A block of memory that holds a picture; freed with the last reference.
 ///
-/// Unchecked, because a pointer isn't Sendable: `base` never changes, the block lives as long as this object, and who may write
-/// into it is settled by ``CVBuffer`` (its maker, before it is shared).
+/// Unchecked, because a pointer isn't Sendable: `base` never changes, the block lives as long as this object, and who
+/// may write into it is settled by ``CVBuffer`` (its maker, before it is shared).
 final class PixelMemory: @unchecked Sendable {
   let base: UnsafeMutableRawPointer
   let byteCount: Int

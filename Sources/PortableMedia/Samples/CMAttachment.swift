@@ -7,8 +7,8 @@ public typealias CMAttachmentBearer = any CMAttachmentBearerProtocol
 extension CMSampleBuffer: CMAttachmentBearerProtocol {}
 extension CVBuffer: CMAttachmentBearerProtocol {}
 
-/// Attachment of a sample buffer, Bool: what came before is no help for what follows; a decoder begins anew here. This is
-/// how a discontinuity is marked.
+/// Attachment of a sample buffer, Bool: what came before is no help for what follows; a decoder begins anew here. This
+/// is how a discontinuity is marked.
 public let kCMSampleBufferAttachmentKey_ResetDecoderBeforeDecoding: CFString = "ResetDecoderBeforeDecoding"
 /// Attachment of a sample buffer, Bool: hand out all decoded pictures after this one.
 public let kCMSampleBufferAttachmentKey_DrainAfterDecoding: CFString = "DrainAfterDecoding"

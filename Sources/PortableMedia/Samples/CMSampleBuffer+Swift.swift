@@ -1,8 +1,9 @@
 extension CMSampleBuffer {
   /// A sample buffer over coded data; see
-  /// ``CMSampleBufferCreate(allocator:dataBuffer:dataReady:makeDataReadyCallback:refcon:formatDescription:sampleCount:sampleTimingEntryCount:sampleTimingArray:sampleSizeEntryCount:sampleSizeArray:sampleBufferOut:)``.
+  /// `CMSampleBufferCreate`.
   ///
-  /// - Throws: ``MediaStatusError`` for a negative count, or entries whose number is neither 0, 1 nor that of the samples.
+  /// - Throws: ``MediaStatusError`` for a negative count, or entries whose number is neither 0, 1 nor that of the
+  ///   samples.
   public convenience init(
     dataBuffer: CMBlockBuffer?, dataReady: Bool = true, formatDescription: CMFormatDescription?,
     numSamples: CMItemCount, sampleTimings: [CMSampleTimingInfo], sampleSizes: [Int]

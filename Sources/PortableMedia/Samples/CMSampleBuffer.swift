@@ -37,8 +37,8 @@ public typealias CMSampleBufferMakeDataReadyCallback =
 
 /// Samples of one track: coded bytes or a picture, with times and a description.
 ///
-/// What a stream delivers is complete and shared: read it from any thread, keep it as long as needed, don't write to it. Everything
-/// that can still change (readiness, late data, attachments, output time) is behind a mutex.
+/// What a stream delivers is complete and shared: read it from any thread, keep it as long as needed, don't write to
+/// it. Everything that can still change (readiness, late data, attachments, output time) is behind a mutex.
 public final class CMSampleBuffer: Sendable {
   /// Whether the data is there.
   public enum DataReadiness: Hashable, Sendable {
@@ -50,7 +50,8 @@ public final class CMSampleBuffer: Sendable {
     case failed(OSStatus)
   }
 
-  /// A callback with the address it asked to get back. The address is a number here, since nobody but the callback follows it.
+  /// A callback with the address it asked to get back. The address is a number here, since nobody but the callback
+  /// follows it.
   struct MakeReady: Sendable {
     var callback: CMSampleBufferMakeDataReadyCallback
     var reference: UInt

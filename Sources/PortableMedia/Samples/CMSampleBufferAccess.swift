@@ -63,7 +63,8 @@ public func CMSampleBufferGetOutputDuration(_ sbuf: CMSampleBuffer) -> CMTime { 
 
 /// The timing of one sample.
 ///
-/// - Returns: ``noErr``, ``kCMSampleBufferError_BufferHasNoSampleTimingInfo`` or ``kCMSampleBufferError_SampleIndexOutOfRange``.
+/// - Returns: ``noErr``, ``kCMSampleBufferError_BufferHasNoSampleTimingInfo`` or
+///   ``kCMSampleBufferError_SampleIndexOutOfRange``.
 @discardableResult
 public func CMSampleBufferGetSampleTimingInfo(
   _ sbuf: CMSampleBuffer, at sampleIndex: CMItemCount, timingInfoOut: UnsafeMutablePointer<CMSampleTimingInfo>
@@ -74,9 +75,11 @@ public func CMSampleBufferGetSampleTimingInfo(
   return noErr
 }
 
-/// The timing entries as they were given: none, one for all samples, or one each. `entriesNeededOut` is set in any case.
+/// The timing entries as they were given: none, one for all samples, or one each. `entriesNeededOut` is set in any
+/// case.
 ///
-/// - Returns: ``noErr``, ``kCMSampleBufferError_BufferHasNoSampleTimingInfo`` or ``kCMSampleBufferError_ArrayTooSmall``.
+/// - Returns: ``noErr``, ``kCMSampleBufferError_BufferHasNoSampleTimingInfo`` or
+///   ``kCMSampleBufferError_ArrayTooSmall``.
 @discardableResult
 public func CMSampleBufferGetSampleTimingInfoArray(
   _ sbuf: CMSampleBuffer, entryCount timingArrayEntries: CMItemCount,

@@ -6,8 +6,8 @@
 ///   - makeDataReadyCallback: called by ``CMSampleBufferMakeDataReady(_:)``, on the caller's thread.
 ///   - sampleTimingArray: no entry, one for the first sample whose duration is that of all, or one a sample.
 ///   - sampleSizeArray: no entry, one that all samples share, or one a sample.
-/// - Returns: ``noErr``, ``kCMSampleBufferError_RequiredParameterMissing`` for a negative count or an array that is nil, or
-///   ``kCMSampleBufferError_InvalidEntryCount``.
+/// - Returns: ``noErr``, ``kCMSampleBufferError_RequiredParameterMissing`` for a negative count or an array that is
+///   nil, or ``kCMSampleBufferError_InvalidEntryCount``.
 @discardableResult
 public func CMSampleBufferCreate(
   allocator: CFAllocator?, dataBuffer: CMBlockBuffer?, dataReady: Bool,
@@ -30,7 +30,7 @@ public func CMSampleBufferCreate(
 }
 
 /// Makes a sample buffer over coded data that is there, by the rules of
-/// ``CMSampleBufferCreate(allocator:dataBuffer:dataReady:makeDataReadyCallback:refcon:formatDescription:sampleCount:sampleTimingEntryCount:sampleTimingArray:sampleSizeEntryCount:sampleSizeArray:sampleBufferOut:)``.
+/// `CMSampleBufferCreate`.
 @discardableResult
 public func CMSampleBufferCreateReady(
   allocator: CFAllocator?, dataBuffer: CMBlockBuffer?, formatDescription: CMFormatDescription?,
@@ -78,7 +78,8 @@ public func CMSampleBufferCreateReadyWithImageBuffer(
     formatDescription: formatDescription, sampleTiming: sampleTiming, sampleBufferOut: sampleBufferOut)
 }
 
-/// Makes a sample buffer of the same data, times and attachments that propagate. Bytes and pixels are shared, not copied.
+/// Makes a sample buffer of the same data, times and attachments that propagate. Bytes and pixels are shared, not
+/// copied.
 @discardableResult
 public func CMSampleBufferCreateCopy(
   allocator: CFAllocator?, sampleBuffer sbuf: CMSampleBuffer, sampleBufferOut: UnsafeMutablePointer<CMSampleBuffer?>
@@ -90,7 +91,7 @@ public func CMSampleBufferCreateCopy(
 /// Makes a sample buffer of the same data with other times. Bytes and pixels are shared, not copied.
 ///
 /// - Returns: ``noErr``, or an error as of
-///   ``CMSampleBufferCreate(allocator:dataBuffer:dataReady:makeDataReadyCallback:refcon:formatDescription:sampleCount:sampleTimingEntryCount:sampleTimingArray:sampleSizeEntryCount:sampleSizeArray:sampleBufferOut:)``.
+///   `CMSampleBufferCreate`.
 @discardableResult
 public func CMSampleBufferCreateCopyWithNewTiming(
   allocator: CFAllocator?, sampleBuffer originalSBuf: CMSampleBuffer, sampleTimingEntryCount: CMItemCount,

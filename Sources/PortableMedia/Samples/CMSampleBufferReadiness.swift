@@ -23,8 +23,8 @@ public func CMSampleBufferHasDataFailed(_ sbuf: CMSampleBuffer, statusOut: Unsaf
 
 /// Says that the data is there.
 ///
-/// - Returns: ``noErr``, ``kCMSampleBufferError_Invalidated``, or ``kCMSampleBufferError_BufferNotReady`` for coded samples
-///   without a data buffer.
+/// - Returns: ``noErr``, ``kCMSampleBufferError_Invalidated``, or ``kCMSampleBufferError_BufferNotReady`` for coded
+///   samples without a data buffer.
 @discardableResult
 public func CMSampleBufferSetDataReady(_ sbuf: CMSampleBuffer) -> OSStatus {
   sbuf.state.withLock { state in
@@ -50,8 +50,8 @@ public func CMSampleBufferSetDataFailed(_ sbuf: CMSampleBuffer, status: OSStatus
 
 /// Makes the data ready by the callback given at creation, on this thread, if it isn't there yet.
 ///
-/// - Returns: ``noErr`` with the data there; ``kCMSampleBufferError_BufferNotReady`` without a callback; what the callback returned; or
-///   ``kCMSampleBufferError_Invalidated`` or ``kCMSampleBufferError_DataFailed``.
+/// - Returns: ``noErr`` with the data there; ``kCMSampleBufferError_BufferNotReady`` without a callback; what the
+///   callback returned; or ``kCMSampleBufferError_Invalidated`` or ``kCMSampleBufferError_DataFailed``.
 @discardableResult
 public func CMSampleBufferMakeDataReady(_ sbuf: CMSampleBuffer) -> OSStatus {
   let (isValid, readiness) = sbuf.state.withLock { ($0.isValid, $0.readiness) }

@@ -17,8 +17,8 @@ public let kCMSampleAttachmentKey_DoNotDisplay: CFString = "DoNotDisplay"
 
 /// Attachments of each sample, as an array of dictionaries; nil if there are none and `createIfNecessary` is false.
 ///
-/// Read as on a phone: `CMSampleBufferGetSampleAttachmentsArray(buffer, createIfNecessary: false) as? [[CFString: Any]]`, then by key
-/// `as? Bool`. Without bridged reference types the dictionaries are copies, so writing goes by
+/// Read as on a phone: `CMSampleBufferGetSampleAttachmentsArray(buffer, createIfNecessary: false) as? [[CFString:
+/// Any]]`, then by key `as? Bool`. Without bridged reference types the dictionaries are copies, so writing goes by
 /// ``CMSampleBuffer/sampleAttachments``, in code that is the same on a phone.
 public func CMSampleBufferGetSampleAttachmentsArray(_ sbuf: CMSampleBuffer, createIfNecessary: Bool) -> CFArray? {
   sbuf.state.withLock { state in

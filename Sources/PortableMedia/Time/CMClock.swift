@@ -9,8 +9,8 @@ public final class CMClock: Sendable {
   public var time: CMTime { CMTime(value: monotonicNanoseconds(), timescale: 1_000_000_000) }
 }
 
-/// The clock that every stamp of this product is on: the host's `CLOCK_MONOTONIC`, which counts while the machine is awake
-/// and never steps.
+/// The clock that every stamp of this product is on: the host's `CLOCK_MONOTONIC`, which counts while the machine is
+/// awake and never steps.
 public func CMClockGetHostTimeClock() -> CMClock { .hostTimeClock }
 
 /// The time of a clock now, with a timescale of 1 000 000 000. Any thread.

@@ -32,9 +32,9 @@ public struct CMTimeFlags: OptionSet, Hashable, Sendable {
 
 /// A rational time: `value / timescale` seconds, or one of the times that aren't numbers.
 ///
-/// The stamps of this project's pictures are on ``CMClockGetHostTimeClock()`` with a timescale of 1 000 000 000.
-/// No arithmetic traps: what leaves 64 bits is rounded to a coarser timescale, then becomes an infinity. A time whose fields
-/// contradict (marked valid with a timescale of zero or less) counts as invalid.
+/// The stamps of this project's pictures are on ``CMClockGetHostTimeClock()`` with a timescale of 1 000 000 000. No
+/// arithmetic traps: what leaves 64 bits is rounded to a coarser timescale, then becomes an infinity. A time whose
+/// fields contradict (marked valid with a timescale of zero or less) counts as invalid.
 public struct CMTime: Sendable {
   /// The numerator.
   public var value: CMTimeValue

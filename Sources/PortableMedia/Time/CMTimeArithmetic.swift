@@ -1,16 +1,18 @@
 /// The sum of two times.
 ///
-/// The result's timescale is the operands' least common multiple, at most ``kCMTimeMaxTimescale``; it is halved while the value leaves 64
-/// bits, and what never fits is an infinity. Marked as rounded if an operand is or the result had to be.
+/// The result's timescale is the operands' least common multiple, at most ``kCMTimeMaxTimescale``; it is halved while
+/// the value leaves 64 bits, and what never fits is an infinity. Marked as rounded if an operand is or the result had
+/// to be.
 ///
-/// An invalid operand makes the sum invalid, else an indefinite one makes it indefinite, else an infinite one infinite; the
-/// two infinities together are indefinite. Numbers of two different epochs have no sum (invalid) unless one
-/// epoch is 0, which means a duration; the result is in the other's epoch.
+/// An invalid operand makes the sum invalid, else an indefinite one makes it indefinite, else an infinite one infinite;
+/// the two infinities together are indefinite. Numbers of two different epochs have no sum (invalid) unless one epoch
+/// is 0, which means a duration; the result is in the other's epoch.
 public func CMTimeAdd(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
   sum(lhs, rhs, epoch: lhs.epoch == rhs.epoch ? lhs.epoch : nil, sign: 1)
 }
 
-/// The difference of two times, by the rules of ``CMTimeAdd(_:_:)``; of two times of one epoch it is a duration, in epoch 0.
+/// The difference of two times, by the rules of ``CMTimeAdd(_:_:)``; of two times of one epoch it is a duration, in
+/// epoch 0.
 public func CMTimeSubtract(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
   sum(lhs, rhs, epoch: lhs.epoch == rhs.epoch ? 0 : nil, sign: -1)
 }
@@ -39,8 +41,8 @@ private func sum(_ lhs: CMTime, _ rhs: CMTime, epoch: CMTimeEpoch?, sign: Int128
 
 /// A time taken several times, in its own timescale, which is halved while the value leaves 64 bits; then an infinity.
 ///
-/// Times that aren't numbers stay what they are, except that a negative multiplier turns an infinity round and zero makes
-/// it indefinite.
+/// Times that aren't numbers stay what they are, except that a negative multiplier turns an infinity round and zero
+/// makes it indefinite.
 public func CMTimeMultiply(_ time: CMTime, multiplier: Int32) -> CMTime {
   guard case .number = time.kind else { return time.kind.scaled(bySignOf: Int(multiplier.signum())).time }
   let exact = ExactSeconds(numerator: Int128(time.value) * Int128(multiplier), denominator: Int128(time.timescale))
@@ -50,8 +52,8 @@ public func CMTimeMultiply(_ time: CMTime, multiplier: Int32) -> CMTime {
 /// A time multiplied by a fraction.
 ///
 /// Exact where some timescale can hold it: the time's own, else a multiple of it, else any. Otherwise rounded to the
-/// nearest in the finest multiple of the time's own timescale. Times that aren't numbers as in ``CMTimeMultiply(_:multiplier:)``;
-/// a divisor of zero gives an invalid time.
+/// nearest in the finest multiple of the time's own timescale. Times that aren't numbers as in
+/// ``CMTimeMultiply(_:multiplier:)``; a divisor of zero gives an invalid time.
 public func CMTimeMultiplyByRatio(_ time: CMTime, multiplier: Int32, divisor: Int32) -> CMTime {
   guard divisor != 0 else { return .invalid }
   let sign = multiplier.signum() * divisor.signum()
@@ -64,8 +66,8 @@ public func CMTimeMultiplyByRatio(_ time: CMTime, multiplier: Int32, divisor: In
 
 /// A time multiplied by a floating-point number, which is taken as the exact binary fraction that it is.
 ///
-/// Rounding and times that aren't numbers as in ``CMTimeMultiplyByRatio(_:multiplier:divisor:)``. Not a number as multiplier gives an
-/// invalid time, an infinite one an infinity.
+/// Rounding and times that aren't numbers as in ``CMTimeMultiplyByRatio(_:multiplier:divisor:)``. Not a number as
+/// multiplier gives an invalid time, an infinite one an infinity.
 public func CMTimeMultiplyByFloat64(_ time: CMTime, multiplier: Float64) -> CMTime {
   guard !multiplier.isNaN else { return .invalid }
   let sign = multiplier == 0 ? 0 : multiplier < 0 ? -1 : 1
@@ -77,7 +79,8 @@ public func CMTimeMultiplyByFloat64(_ time: CMTime, multiplier: Float64) -> CMTi
   let overflow: CMTime = towardNegative ? .negativeInfinity : .positiveInfinity
   guard multiplier.isFinite else { return overflow }
 
-  // |multiplier| = mantissa * 2^exponent with an odd mantissa of at most 53 bits, so |value| * mantissa has at most 117.
+  // |multiplier| = mantissa * 2^exponent with an odd mantissa of at most 53 bits, so |value| * mantissa has at most
+  // 117.
   var exponent = Int(multiplier.exponent) - multiplier.significandWidth
   let mantissa = UInt64(scaled(multiplier.magnitude, exponent: -exponent))
   var numerator = UInt128(time.value.magnitude) * UInt128(mantissa)
@@ -88,8 +91,8 @@ public func CMTimeMultiplyByFloat64(_ time: CMTime, multiplier: Float64) -> CMTi
   // 2^95 units of the finest timescale are 2^64 seconds, which no timescale holds.
   guard bits + exponent <= 95 else { return overflow }
   var rounded = time.hasBeenRounded
-  // Both sides of the fraction get 95 bits, so that either times a timescale stays within 127. Bits beyond are folded into the
-  // lowest one, which keeps "not exact" and "more than half" true.
+  // Both sides of the fraction get 95 bits, so that either times a timescale stays within 127. Bits beyond are folded
+  // into the lowest one, which keeps "not exact" and "more than half" true.
   let excess = max(bits - 95, -exponent - 95, 0)
   if excess > 0 {
     numerator = excess < 127 ? numerator >> excess | 1 : 1

@@ -34,8 +34,8 @@ extension CMTime.Kind {
 
 /// -1, 0 or 1 as the first time is before, equal to or after the second.
 ///
-/// All times have an order: negative infinity, numbers (a smaller epoch first), indefinite, positive infinity, invalid. Two times of
-/// the same kind that aren't numbers are equal.
+/// All times have an order: negative infinity, numbers (a smaller epoch first), indefinite, positive infinity, invalid.
+/// Two times of the same kind that aren't numbers are equal.
 public func CMTimeCompare(_ time1: CMTime, _ time2: CMTime) -> Int32 {
   let (a, b) = (time1.kind, time2.kind)
   guard a == .number, b == .number else { return a.rank == b.rank ? 0 : a.rank < b.rank ? -1 : 1 }

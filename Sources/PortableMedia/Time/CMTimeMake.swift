@@ -11,8 +11,9 @@ public func CMTimeMakeWithEpoch(value: Int64, timescale: Int32, epoch: Int64) ->
 
 /// Seconds, rounded to the nearest unit of a timescale.
 ///
-/// A value that leaves 64 bits halves the timescale until it fits; one that never fits is an infinity. Marked as rounded unless the
-/// result, in seconds, is the argument again. Not a number, or a timescale of zero or less, gives an invalid time.
+/// A value that leaves 64 bits halves the timescale until it fits; one that never fits is an infinity. Marked as
+/// rounded unless the result, in seconds, is the argument again. Not a number, or a timescale of zero or less, gives an
+/// invalid time.
 public func CMTimeMakeWithSeconds(_ seconds: Float64, preferredTimescale: Int32) -> CMTime {
   guard preferredTimescale > 0, !seconds.isNaN else { return .invalid }
   var timescale = preferredTimescale
@@ -27,7 +28,8 @@ public func CMTimeMakeWithSeconds(_ seconds: Float64, preferredTimescale: Int32)
   return seconds < 0 ? .negativeInfinity : .positiveInfinity
 }
 
-/// In seconds: the quotient of the fields for a number, whatever its epoch; an infinity for infinities; else not a number.
+/// In seconds: the quotient of the fields for a number, whatever its epoch; an infinity for infinities; else not a
+/// number.
 public func CMTimeGetSeconds(_ time: CMTime) -> Float64 {
   switch time.kind {
   case .number: Double(time.value) / Double(time.timescale)
@@ -39,8 +41,8 @@ public func CMTimeGetSeconds(_ time: CMTime) -> Float64 {
 
 /// The same time in another timescale, marked as rounded if that can't hold it exactly.
 ///
-/// Times that aren't numbers stay what they are. A value that leaves 64 bits gives an infinity; a timescale of zero or less
-/// gives an invalid time.
+/// Times that aren't numbers stay what they are. A value that leaves 64 bits gives an infinity; a timescale of zero or
+/// less gives an invalid time.
 public func CMTimeConvertScale(_ time: CMTime, timescale newTimescale: Int32, method: CMTimeRoundingMethod) -> CMTime {
   guard case .number = time.kind else { return time.kind == .invalid ? .invalid : time }
   guard newTimescale > 0 else { return .invalid }

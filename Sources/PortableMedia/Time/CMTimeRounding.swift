@@ -6,7 +6,8 @@ public enum CMTimeRoundingMethod: UInt32, Hashable, Sendable {
   case roundTowardZero = 2
   /// Fractions count as one.
   case roundAwayFromZero = 3
-  /// Toward zero when going to a coarser timescale, away from zero to a finer one, and a negative time never becomes zero.
+  /// Toward zero when going to a coarser timescale, away from zero to a finer one, and a negative time never becomes
+  /// zero.
   case quickTime = 4
   /// Up.
   case roundTowardPositiveInfinity = 5
@@ -17,8 +18,8 @@ public enum CMTimeRoundingMethod: UInt32, Hashable, Sendable {
   public static let `default`: CMTimeRoundingMethod = .roundHalfAwayFromZero
 }
 
-/// A number of seconds as an exact fraction; `denominator` is positive. What arithmetic goes through, since 64-bit values over
-/// 32-bit timescales never overflow 128 bits.
+/// A number of seconds as an exact fraction; `denominator` is positive. What arithmetic goes through, since 64-bit
+/// values over 32-bit timescales never overflow 128 bits.
 struct ExactSeconds {
   var numerator: Int128
   var denominator: Int128
@@ -60,8 +61,8 @@ struct ExactSeconds {
     return numerator < 0 ? .negativeInfinity : .positiveInfinity
   }
 
-  /// The time that is exactly this if there is one, in `preferred` or a multiple of it where possible; else the nearest in the
-  /// finest multiple of `preferred`.
+  /// The time that is exactly this if there is one, in `preferred` or a multiple of it where possible; else the nearest
+  /// in the finest multiple of `preferred`.
   func exactTime(preferring preferred: CMTimeScale, epoch: CMTimeEpoch, rounded: Bool) -> CMTime {
     let divisor = greatestCommonDivisor(numerator.magnitude, denominator.magnitude)
     let reduced = denominator.magnitude / divisor
