@@ -11,22 +11,26 @@ import Synchronization
 /// - After `finish()` streams end, once they have had what was sent before; what is sent later is lost.
 package final class Broadcaster<T: Sendable>: Announcer, Sendable {
   private final class Listener: Sendable {
-    let hear: @Sendable (T) -> Void
-    let finished: (@Sendable () -> Void)?
-    private let cancelled = Atomic<Bool>(false)
+    private struct Closures {
+      let hear: @Sendable (T) -> Void
+      let finished: (@Sendable () -> Void)?
+    }
+
+    /// Nil once cancelled: what the closures hold goes then, whoever holds the token.
+    private let closures: Mutex<Closures?>
 
     init(hear: @escaping @Sendable (T) -> Void, finished: (@Sendable () -> Void)?) {
-      self.hear = hear
-      self.finished = finished
+      closures = Mutex(Closures(hear: hear, finished: finished))
     }
 
-    func cancel() { cancelled.store(true, ordering: .releasing) }
-    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+    func tell(_ value: T) { closures.withLock { $0 }?.hear(value) }
 
-    func tell(_ value: T) {
-      guard !isCancelled else { return }
-      hear(value)
-    }
+    func finish() { take()?.finished?() }
+
+    func cancel() { withExtendedLifetime(take()) {} }
+
+    /// Out of the lock, since the closures' release may run code that comes back.
+    private func take() -> Closures? { closures.withLock { $0.take() } }
   }
 
   private struct State {
@@ -67,7 +71,7 @@ package final class Broadcaster<T: Sendable>: Announcer, Sendable {
 
   package func send(_ value: T) {
     state.withLock { state in
-      guard !state.listeners.isEmpty else { return }
+      guard !state.isFinished, !state.listeners.isEmpty else { return }
       let listeners = state.listeners
       lane.run {
         for listener in listeners { listener.tell(value) }
@@ -75,19 +79,23 @@ package final class Broadcaster<T: Sendable>: Announcer, Sendable {
     }
   }
 
+  /// Only queues, as `send` does.
   package func finish() {
+    state.withLock { state in
+      guard !state.isFinished else { return }
+      state.isFinished = true
+      lane.run { self.dropListeners() }
+    }
+  }
+
+  /// On the lane, with no lock held: listeners' closures go here, and what they own may have deinitialisers that come
+  /// back.
+  private func dropListeners() {
     let listeners = state.withLock { state in
       defer { state.listeners = [] }
-      let listeners = state.listeners
-      state.isFinished = true
-      if listeners.contains(where: { $0.finished != nil }) {
-        lane.run {
-          for listener in listeners { listener.finished?() }
-        }
-      }
-      return listeners
+      return state.listeners
     }
-    withExtendedLifetime(listeners) {}
+    for listener in listeners { listener.finish() }
   }
 
   private func subscribe(
@@ -110,7 +118,6 @@ package final class Broadcaster<T: Sendable>: Announcer, Sendable {
   }
 
   private func remove(_ listener: Listener) {
-    // Handed out of the lock: its closure may own tokens of this very announcer, whose release comes back here.
     let removed = state.withLock { state in
       state.listeners.firstIndex { $0 === listener }.map { state.listeners.remove(at: $0) }
     }

@@ -135,13 +135,16 @@ package final class SharedWearables: WearablesInterface {
 
   package func createSession(deviceSelector: any DeviceSelector) throws(DeviceSessionError) -> DeviceSession {
     guard let identifier = deviceSelector.activeDevice else { throw .noEligibleDevice }
-    let session: DeviceSession? = state.withLock { state in
-      if let present = state.sessions[identifier]?.object, present.state != .stopped { return nil }
+    let (session, present): (DeviceSession?, DeviceSession?) = state.withLock { state in
+      let present = state.sessions[identifier]?.object
+      if let present, present.state != .stopped { return (nil, present) }
       let session = DeviceSession(deviceId: identifier, wearables: self, environment: state.tie.environment)
       state.sessions = state.sessions.filter { $0.value.object != nil }
       state.sessions[identifier] = Weak(session)
-      return session
+      return (session, present)
     }
+    // Released here if this was the last reference: its listeners' closures are the app's, and may come back.
+    withExtendedLifetime(present) {}
     guard let session else { throw .sessionAlreadyExists }
     NotificationCenter.default.post(name: .mwdatDeviceSessionCreated, object: session)
     return session

@@ -37,6 +37,27 @@ struct SessionLeakTests {
     #expect(glasses == nil)
   }
 
+  @Test("A listener that holds its own session lets it go when the session has stopped")
+  func listenerHoldsSession() throws {
+    weak var session: DeviceSession?
+    let timekeeper = ManualTimekeeper()
+    let tokens = ListenerTokenBag()
+    let wearables = SharedWearables(environment: FakeEnvironment(timekeeper, devices: [.glasses("A")]))
+    do {
+      let made = try wearables.createSession(deviceSelector: SpecificDeviceSelector(device: "A"))
+      made.statePublisher.listen { _ in withExtendedLifetime(made) {} }.store(in: tokens)
+      made.errorPublisher.listen { _ in withExtendedLifetime(made) {} }.store(in: tokens)
+      try made.start()
+      timekeeper.advance(by: .milliseconds(100))
+      made.stop()
+      session = made
+    }
+    #expect(session != nil)
+    timekeeper.advance(by: .seconds(2))
+    #expect(session == nil)
+    tokens.clear()
+  }
+
   // Exit tests came with Swift 6.2.
   #if compiler(>=6.2)
     @Test("100 cycles leave neither threads nor descriptors in the process (LIFE-3)")
