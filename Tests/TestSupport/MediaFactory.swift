@@ -171,7 +171,8 @@ package enum MediaFactory {
   }
 
   private static func cornered(_ width: Int, _ height: Int) -> String {
-    "color=black:s=\(width)x\(height):r=25:d=0.4,drawbox=0:0:iw/2:ih/2:white:fill"
+    // 4:4:4 from the beginning, else the sides would be rounded to even ones.
+    "color=black:s=\(width)x\(height):r=25:d=0.4,format=yuv444p,drawbox=0:0:iw/2:ih/2:white:fill"
   }
 
   private static func encode(_ source: String, _ settings: [String], _ path: String) throws {
@@ -181,8 +182,8 @@ package enum MediaFactory {
   private static func rotate(by degrees: Int, _ path: String) throws {
     let upright = path + ".upright.mp4"
     try encode(cornered(160, 120), x264, upright)
-    // FFmpeg 5 writes the display matrix of an MP4 from this tag, whose angle is clockwise.
-    try ffmpeg(["-i", upright, "-c", "copy", "-metadata:s:v:0", "rotate=\(degrees)", path])
+    // FFmpeg 5 writes the display matrix of an MP4 from this tag, and takes its angle as counter-clockwise.
+    try ffmpeg(["-i", upright, "-c", "copy", "-metadata:s:v:0", "rotate=\(360 - degrees)", path])
   }
 
   /// Overwrites every coded byte, but none of the container's, so that only the decoder can notice.
