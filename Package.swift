@@ -91,7 +91,7 @@ let package = Package(
     .testTarget(name: "LinkTransportTests", dependencies: ["LinkTransport", "TestSupport"]),
     .testTarget(name: "GlassesAgentTests", dependencies: ["GlassesAgent", "MediaEngine", "TestSupport"]),
     .testTarget(name: "MWDATCoreTests", dependencies: ["MWDATCore", "TestSupport"]),
-    .testTarget(name: "MWDATCameraTests", dependencies: ["MWDATCamera", "TestSupport"]),
+    .testTarget(name: "MWDATCameraTests", dependencies: ["MWDATCamera", "MediaEngine", "TestSupport"]),
     .testTarget(
       name: "MWDATMockDeviceTests",
       dependencies: ["MWDATMockDevice", "MWDATCamera", "TestSupport"]),

@@ -31,7 +31,8 @@ struct StreamMachineTests {
     "refused": .refused(own, .permissionDenied),
     "unit": .unitPassed(own),
     "failed": .failed(own, .videoStreamingError),
-    "ended": .glassesStopped(own),
+    "ended": .glassesStopped(own, nil),
+    "broken": .glassesStopped(own, .videoStreamingError),
     "linkLost": .linkLost(.hingesClosed),
     "pause": .sessionPaused,
     "resume": .sessionResumed,
@@ -48,6 +49,7 @@ struct StreamMachineTests {
     stopped    | unit        | -
     stopped    | failed      | -
     stopped    | ended       | -
+    stopped    | broken      | -
     stopped    | linkLost    | -
     stopped    | pause       | -
     stopped    | resume      | -
@@ -56,47 +58,51 @@ struct StreamMachineTests {
     waiting    | start       | -
     waiting    | stop        | stopped    : noclock stopping close stopped
     waiting    | permitted   | starting   : starting clock10 open
-    waiting    | refused     | stopped    : noclock !permissionDenied stopping close stopped end
+    waiting    | refused     | invalid    : noclock !permissionDenied stopping close end stopped
     waiting    | unit        | -
-    waiting    | failed      | stopped    : noclock !videoStreamingError stopping close stopped end
+    waiting    | failed      | invalid    : noclock !videoStreamingError stopping close end stopped
     waiting    | ended       | -
-    waiting    | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    waiting    | broken      | -
+    waiting    | linkLost    | invalid    : noclock !hingesClosed stopping close end stopped
     waiting    | pause       | -
     waiting    | resume      | -
-    waiting    | deadline    | stopped    : noclock !deviceNotConnected stopping close stopped end
+    waiting    | deadline    | invalid    : noclock !deviceNotConnected stopping close end stopped
     waiting    | parentEnded | invalid    : noclock stopping close stopped
     permitted  | start       | -
     permitted  | stop        | stopped    : noclock stopping close stopped
     permitted  | permitted   | -
-    permitted  | refused     | stopped    : noclock !permissionDenied stopping close stopped end
+    permitted  | refused     | invalid    : noclock !permissionDenied stopping close end stopped
     permitted  | unit        | -
-    permitted  | failed      | stopped    : noclock !videoStreamingError stopping close stopped end
+    permitted  | failed      | invalid    : noclock !videoStreamingError stopping close end stopped
     permitted  | ended       | -
-    permitted  | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    permitted  | broken      | -
+    permitted  | linkLost    | invalid    : noclock !hingesClosed stopping close end stopped
     permitted  | pause       | -
     permitted  | resume      | starting   : starting clock10 open
-    permitted  | deadline    | stopped    : noclock !deviceNotConnected stopping close stopped end
+    permitted  | deadline    | invalid    : noclock !deviceNotConnected stopping close end stopped
     permitted  | parentEnded | invalid    : noclock stopping close stopped
     starting   | start       | -
     starting   | stop        | stopping   : stopping clock1.5 tell
     starting   | permitted   | -
-    starting   | refused     | stopped    : noclock !permissionDenied stopping tell stopped end
+    starting   | refused     | invalid    : noclock !permissionDenied stopping tell end stopped
     starting   | unit        | streaming  : noclock streaming
-    starting   | failed      | stopped    : noclock !videoStreamingError stopping tell stopped end
-    starting   | ended       | stopped    : noclock !internalError stopping close stopped end
-    starting   | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    starting   | failed      | invalid    : noclock !videoStreamingError stopping tell end stopped
+    starting   | ended       | invalid    : noclock !internalError stopping close end stopped
+    starting   | broken      | invalid    : noclock !videoStreamingError stopping close end stopped
+    starting   | linkLost    | invalid    : noclock !hingesClosed stopping close end stopped
     starting   | pause       | paused     : noclock hold paused
     starting   | resume      | -
-    starting   | deadline    | stopped    : noclock !timeout stopping tell stopped end
+    starting   | deadline    | invalid    : noclock !timeout stopping tell end stopped
     starting   | parentEnded | invalid    : noclock stopping tell stopped
     streaming  | start       | -
     streaming  | stop        | stopping   : stopping clock1.5 tell
     streaming  | permitted   | -
-    streaming  | refused     | stopped    : noclock !permissionDenied stopping tell stopped end
+    streaming  | refused     | invalid    : noclock !permissionDenied stopping tell end stopped
     streaming  | unit        | -
-    streaming  | failed      | stopped    : noclock !videoStreamingError stopping tell stopped end
-    streaming  | ended       | stopped    : noclock !internalError stopping close stopped end
-    streaming  | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    streaming  | failed      | invalid    : noclock !videoStreamingError stopping tell end stopped
+    streaming  | ended       | invalid    : noclock !internalError stopping close end stopped
+    streaming  | broken      | invalid    : noclock !videoStreamingError stopping close end stopped
+    streaming  | linkLost    | invalid    : noclock !hingesClosed stopping close end stopped
     streaming  | pause       | paused     : noclock hold paused
     streaming  | resume      | -
     streaming  | deadline    | -
@@ -104,11 +110,12 @@ struct StreamMachineTests {
     paused     | start       | -
     paused     | stop        | stopping   : stopping clock1.5 tell
     paused     | permitted   | -
-    paused     | refused     | stopped    : noclock !permissionDenied stopping tell stopped end
+    paused     | refused     | invalid    : noclock !permissionDenied stopping tell end stopped
     paused     | unit        | -
-    paused     | failed      | stopped    : noclock !videoStreamingError stopping tell stopped end
-    paused     | ended       | stopped    : noclock !internalError stopping close stopped end
-    paused     | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    paused     | failed      | invalid    : noclock !videoStreamingError stopping tell end stopped
+    paused     | ended       | invalid    : noclock !internalError stopping close end stopped
+    paused     | broken      | invalid    : noclock !videoStreamingError stopping close end stopped
+    paused     | linkLost    | invalid    : noclock !hingesClosed stopping close end stopped
     paused     | pause       | -
     paused     | resume      | resuming   : clock10 resume
     paused     | deadline    | -
@@ -116,14 +123,15 @@ struct StreamMachineTests {
     resuming   | start       | -
     resuming   | stop        | stopping   : stopping clock1.5 tell
     resuming   | permitted   | -
-    resuming   | refused     | stopped    : noclock !permissionDenied stopping tell stopped end
+    resuming   | refused     | invalid    : noclock !permissionDenied stopping tell end stopped
     resuming   | unit        | streaming  : noclock streaming
-    resuming   | failed      | stopped    : noclock !videoStreamingError stopping tell stopped end
-    resuming   | ended       | stopped    : noclock !internalError stopping close stopped end
-    resuming   | linkLost    | stopped    : noclock !hingesClosed stopping close stopped end
+    resuming   | failed      | invalid    : noclock !videoStreamingError stopping tell end stopped
+    resuming   | ended       | invalid    : noclock !internalError stopping close end stopped
+    resuming   | broken      | invalid    : noclock !videoStreamingError stopping close end stopped
+    resuming   | linkLost    | invalid    : noclock !hingesClosed stopping close end stopped
     resuming   | pause       | paused     : noclock hold
     resuming   | resume      | -
-    resuming   | deadline    | stopped    : noclock !timeout stopping tell stopped end
+    resuming   | deadline    | invalid    : noclock !timeout stopping tell end stopped
     resuming   | parentEnded | invalid    : noclock stopping tell stopped
     stopping   | start       | restarting :
     stopping   | stop        | -
@@ -132,6 +140,7 @@ struct StreamMachineTests {
     stopping   | unit        | -
     stopping   | failed      | stopped    : noclock stopped
     stopping   | ended       | stopped    : noclock stopped
+    stopping   | broken      | stopped    : noclock stopped
     stopping   | linkLost    | stopped    : noclock stopped
     stopping   | pause       | -
     stopping   | resume      | -
@@ -144,6 +153,7 @@ struct StreamMachineTests {
     restarting | unit        | -
     restarting | failed      | waiting    : noclock stopped waitingForDevice clock30 check
     restarting | ended       | waiting    : noclock stopped waitingForDevice clock30 check
+    restarting | broken      | waiting    : noclock stopped waitingForDevice clock30 check
     restarting | linkLost    | waiting    : noclock stopped waitingForDevice clock30 check
     restarting | pause       | -
     restarting | resume      | -
@@ -156,6 +166,7 @@ struct StreamMachineTests {
     invalid    | unit        | -
     invalid    | failed      | -
     invalid    | ended       | -
+    invalid    | broken      | -
     invalid    | linkLost    | -
     invalid    | pause       | -
     invalid    | resume      | -
@@ -183,7 +194,7 @@ struct StreamMachineTests {
   func stale() {
     let stale: [StreamMachine.Event] = [
       .permitted(Self.old), .refused(Self.old, .permissionDenied), .unitPassed(Self.old),
-      .failed(Self.old, .internalError), .glassesStopped(Self.old), .deadline(.init(6)),
+      .failed(Self.old, .internalError), .glassesStopped(Self.old, nil), .deadline(.init(6)),
     ]
     for phase in Self.phases.values {
       for event in stale {
@@ -229,7 +240,7 @@ struct StreamMachineTests {
       case 6, 7: event = .unitPassed(current)
       case 8: event = .sessionPaused
       case 9: event = .sessionResumed
-      case 10: event = .glassesStopped(current)
+      case 10: event = .glassesStopped(current, nil)
       default: event = .failed(current, .videoStreamingError)
       }
       for action in machine.handle(event) {
@@ -248,6 +259,8 @@ struct StreamMachineTests {
         }
       }
       #expect(announced.last ?? .stopped == machine.state)
+      // A failed stream is not used again; the app adds a new camera.
+      if machine.phase == .invalidated { machine = StreamMachine(device: Self.device) }
     }
   }
 

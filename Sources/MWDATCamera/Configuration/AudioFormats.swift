@@ -11,3 +11,15 @@ public enum AudioSampleRate: UInt, CaseIterable, Sendable {
   case rate44100 = 44_100
   case rate48000 = 48_000
 }
+
+extension AudioCodec {
+  /// Why a stream with this sound can't be had.
+  var refusal: String {
+    switch self {
+    case .pcm(_, let channels) where !(1...2).contains(channels):
+      "sound with \(channels) channels was asked for; there are 1 and 2"
+    case .pcm:
+      "streams carry no sound yet"
+    }
+  }
+}

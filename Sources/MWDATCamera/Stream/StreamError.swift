@@ -60,6 +60,12 @@ extension StreamError {
       }
   }
 
+  /// What a cause that ended a stream is to the app: never `.photoCaptureFailed`, which ends nothing.
+  init(ending code: LinkErrorCode) {
+    let error = StreamError(code)
+    self = error == .photoCaptureFailed ? .internalError : error
+  }
+
   /// What the end of the link is to a stream that did not ask for it.
   package init(_ close: LinkClose, device: DeviceIdentifier) {
     self =

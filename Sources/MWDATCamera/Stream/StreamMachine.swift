@@ -23,7 +23,7 @@ package struct StreamMachine: Sendable {
     case resuming(StreamID, DeadlineID)
     /// The glasses were told. `next` is the attempt that a start during this time asked for.
     case stopping(StreamID, next: StreamID?, DeadlineID)
-    /// The camera is gone: `.stopped` to the outside, for good.
+    /// The stream failed, or its camera is gone: `.stopped` to the outside, for good.
     case invalidated
   }
 
@@ -43,10 +43,10 @@ package struct StreamMachine: Sendable {
     case refused(StreamID, StreamError)
     /// An access unit has passed the loss gate.
     case unitPassed(StreamID)
-    /// The glasses or our own decoder can't go on with this attempt.
+    /// This side can't go on with this attempt, or the glasses reported a failure of it.
     case failed(StreamID, StreamError)
-    /// The glasses say that the stream has ended as asked.
-    case glassesStopped(StreamID)
+    /// The glasses say that the stream has ended: as asked, or by this error.
+    case glassesStopped(StreamID, StreamError?)
     case linkLost(StreamError)
     case sessionPaused
     case sessionResumed
@@ -129,7 +129,7 @@ package struct StreamMachine: Sendable {
     case .permitted(let attempt): permitted(attempt)
     case .refused(let attempt, let error), .failed(let attempt, let error): failed(attempt, error)
     case .unitPassed(let attempt): unitPassed(attempt)
-    case .glassesStopped(let attempt): glassesStopped(attempt)
+    case .glassesStopped(let attempt, let error): glassesStopped(attempt, error)
     case .linkLost(let error): linkLost(error)
     case .sessionPaused: sessionPaused()
     case .sessionResumed: sessionResumed()
@@ -214,13 +214,13 @@ extension StreamMachine {
     return actions + begin(next)
   }
 
-  private mutating func glassesStopped(_ attempt: StreamID) -> [Action] {
+  private mutating func glassesStopped(_ attempt: StreamID, _ error: StreamError?) -> [Action] {
     switch phase {
     case .stopping(attempt, let next, _):
       return stopped(next: next)
     case .starting(attempt, _), .streaming(attempt), .paused(attempt), .resuming(attempt, _):
-      // Nobody asked for it here, and the glasses give no reason.
-      return end(attempt, .internalError, tellsGlasses: false)
+      // Without an error nobody here asked for it, and the glasses give no reason.
+      return end(attempt, error ?? .internalError, tellsGlasses: false)
     case .stopping, .starting, .streaming, .paused, .resuming, .stopped, .waitingForDevice, .invalidated:
       return []
     }
@@ -252,12 +252,13 @@ extension StreamMachine {
     }
   }
 
-  /// Ends an attempt with the error that explains it. Nothing is waited for: glasses that failed may never answer.
+  /// Ends an attempt, and the camera with it, by the error that explains it. Nothing is waited for: glasses that
+  /// failed may never answer. The camera is gone before `.stopped` is heard, so that a listener can add a new one.
   private mutating func end(_ attempt: StreamID, _ error: StreamError, tellsGlasses: Bool) -> [Action] {
-    phase = .stopped
+    phase = .invalidated
     return [
-      .clearDeadline, .report(error), .announce(.stopping), .close(attempt, tellsGlasses: tellsGlasses),
-      .announce(.stopped), .endCamera,
+      .clearDeadline, .report(error), .announce(.stopping), .close(attempt, tellsGlasses: tellsGlasses), .endCamera,
+      .announce(.stopped),
     ]
   }
 

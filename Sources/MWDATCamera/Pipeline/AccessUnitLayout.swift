@@ -1,0 +1,36 @@
+/// Where the parts of an HEVC access unit lie that travel with their lengths in 4 bytes (ISO/IEC 14496-15, 4.3.3).
+package struct AccessUnitLayout: Hashable, Sendable {
+  /// Types of NAL units, ITU-T H.265, table 7-1.
+  private enum NALType {
+    static let parameterSets: ClosedRange<UInt8> = 32...34
+    static let delimiter: UInt8 = 35
+  }
+
+  /// VPS, SPS and PPS that the unit begins with, without their lengths.
+  package var parameterSets: [Range<Int>] = []
+  /// Where the picture begins: the length of the first NAL unit that is neither parameter set nor delimiter.
+  package var pictureStart = 0
+
+  /// Nil when lengths and bytes don't fit, or there is no picture: what came from outside is not what it says it is.
+  package init?(_ payload: [UInt8]) {
+    var offset = 0
+    var hasPicture = false
+    while offset < payload.count {
+      guard payload.count - offset > 4 else { return nil }
+      let length = payload[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+      let start = offset + 4
+      guard length > 1, length <= payload.count - start else { return nil }
+      let type = payload[start] >> 1 & 0x3F
+      if !hasPicture {
+        if NALType.parameterSets.contains(type) {
+          parameterSets.append(start..<start + length)
+        } else if type != NALType.delimiter {
+          hasPicture = true
+          pictureStart = offset
+        }
+      }
+      offset = start + length
+    }
+    guard hasPicture else { return nil }
+  }
+}

@@ -1,0 +1,179 @@
+import LinkProtocol
+import MediaEngine
+import PortableMedia
+import Synchronization
+import Units
+
+/// Decodes the units of a `.raw` stream, on a lane of its own, while somebody listens for frames and no longer.
+///
+/// The first listener that comes while a stream runs starts a new decoder, which begins with the next sync unit.
+final class DecodeStage: Sendable {
+  private struct State {
+    var stream: StreamID?
+    var worker: DecodeWorker?
+  }
+
+  private let outlet: FrameOutlet
+  private let timekeeper: any Timekeeper
+  private let telemetry: TelemetryRecorder
+  private let requester: KeyframeRequester
+  private let events: FrameEvents
+  private let state = Mutex(State())
+
+  init(
+    outlet: FrameOutlet, timekeeper: any Timekeeper, telemetry: TelemetryRecorder, requester: KeyframeRequester,
+    events: FrameEvents
+  ) {
+    self.outlet = outlet
+    self.timekeeper = timekeeper
+    self.telemetry = telemetry
+    self.requester = requester
+    self.events = events
+  }
+
+  func open(_ stream: StreamID) {
+    let old = state.withLock { state in
+      state.stream = stream
+      defer { state.worker = nil }
+      return state.worker
+    }
+    old?.end()
+    matchListeners()
+  }
+
+  /// A decode under way ends by itself, and its picture goes nowhere.
+  func close() {
+    let old = state.withLock { state in
+      defer { state = State() }
+      return state.worker
+    }
+    old?.end()
+  }
+
+  /// Starts or ends the decoder as listeners have come or gone.
+  func matchListeners() {
+    let old: DecodeWorker? = state.withLock { state in
+      guard let stream = state.stream else { return nil }
+      if outlet.hasListeners {
+        guard state.worker == nil else { return nil }
+        state.worker = DecodeWorker(
+          stream: stream, lane: timekeeper.makeLane("decode"), outlet: outlet, telemetry: telemetry,
+          requester: requester, events: events)
+        return nil
+      }
+      defer { state.worker = nil }
+      return state.worker
+    }
+    old?.end()
+  }
+
+  /// On the link lane.
+  func offer(_ unit: ReceivedUnit, isDiscontinuity: Bool) {
+    guard let worker = state.withLock({ $0.worker }) else { return }
+    worker.offer(unit, isDiscontinuity: isDiscontinuity, at: timekeeper.now)
+  }
+}
+
+/// One decoder with its queue and lane.
+private final class DecodeWorker: Sendable {
+  private struct Decoding {
+    var decoder: VideoDecoder?
+    var samples = PictureSampleFactory()
+    /// Sync units that the decoder refused, one after the other.
+    var refusedSyncUnits = 0
+  }
+
+  /// After so many sync units that can't be decoded the next one is no hope either.
+  private static let refusalLimit = 3
+
+  private let stream: StreamID
+  private let lane: any Lane
+  private let outlet: FrameOutlet
+  private let telemetry: TelemetryRecorder
+  private let requester: KeyframeRequester
+  private let events: FrameEvents
+  private let queue = Mutex(DecodeQueue())
+  /// Used on the lane only, so never contended.
+  private let decoding = Mutex(Decoding())
+
+  init(
+    stream: StreamID, lane: any Lane, outlet: FrameOutlet, telemetry: TelemetryRecorder,
+    requester: KeyframeRequester, events: FrameEvents
+  ) {
+    self.stream = stream
+    self.lane = lane
+    self.outlet = outlet
+    self.telemetry = telemetry
+    self.requester = requester
+    self.events = events
+  }
+
+  func end() { lane.end() }
+
+  func offer(_ unit: ReceivedUnit, isDiscontinuity: Bool, at now: Instant) {
+    switch queue.withLock({ $0.offer(unit, isDiscontinuity: isDiscontinuity, at: now) }) {
+    case .queued:
+      lane.run { self.decodeNext() }
+    case .withheld(let asksForKeyframe):
+      telemetry.count { $0.withheld += 1 }
+      if asksForKeyframe { requester.request(.lateListener) }
+    case .dropped(let count, let asksForKeyframe):
+      telemetry.count { $0.decodeQueue += UInt64(count) }
+      telemetry.note(.decoderBehind(dropped: count))
+      if asksForKeyframe { requester.request(.loss) } else { lane.run { self.decodeNext() } }
+    }
+  }
+
+  /// On the lane. Finds nothing when what it was queued for has been dropped since.
+  private func decodeNext() {
+    guard let entry = queue.withLock({ $0.next() }) else { return }
+    decoding.withLock { decode(entry, &$0) }
+  }
+
+  private func decode(_ entry: DecodeQueue.Entry, _ decoding: inout Decoding) {
+    let unit = entry.unit
+    let picture: CVPixelBuffer?
+    do throws(MediaError) {
+      picture = try decodePicture(unit.unit.payload, &decoding)
+    } catch {
+      return refused(unit, error, &decoding)
+    }
+    decoding.refusedSyncUnits = 0
+    guard let picture else { return }
+    telemetry.pictureDecoded()
+    guard let sample = try? decoding.samples.makeSample(picture, presentation: unit.presentation) else { return }
+    telemetry.frameDelivered(captured: unit.presentation)
+    outlet.deliver(
+      VideoFrame(sampleBuffer: sample, isSync: true, isDiscontinuity: entry.isDiscontinuity), of: stream)
+  }
+
+  private func decodePicture(_ payload: [UInt8], _ decoding: inout Decoding) throws(MediaError) -> CVPixelBuffer? {
+    let decoder: VideoDecoder
+    if let existing = decoding.decoder {
+      decoder = existing
+    } else {
+      decoder = try VideoDecoder(codec: .hevc)
+      decoding.decoder = decoder
+    }
+    // A result, since `withUnsafeBytes` passes no typed errors on.
+    return try payload.withUnsafeBytes { bytes in
+      Result { () throws(MediaError) in try decoder.decode(bytes, parameterSets: nil, output: .biPlanar) }
+    }.get()
+  }
+
+  /// A unit can't be decoded: the decoder goes on with the next sync unit.
+  private func refused(_ unit: ReceivedUnit, _ error: MediaError, _ decoding: inout Decoding) {
+    let dropped = queue.withLock { $0.decoderFailed() }
+    telemetry.count { drops in
+      drops.undecodable += 1
+      drops.decodeQueue += UInt64(dropped)
+    }
+    telemetry.note(.decoderFailed(text: error.description))
+    if unit.unit.flags.contains(.sync) { decoding.refusedSyncUnits += 1 }
+    if decoding.refusedSyncUnits >= Self.refusalLimit {
+      events.failed(stream, error.description)
+    } else {
+      requester.request(.loss)
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import LinkProtocol
+import LinkTransport
+import PortableMedia
+import Synchronization
+import Units
+
+/// Takes the units of one stream from the link, lets none pass that depends on a missing one, and turns the others into
+/// what listeners hear: sample buffers at once for `.hvc1`, work for the decoder for `.raw`.
+///
+/// Units come on the link lane; opening, holding and closing may come from any thread.
+final class FrameReceiver: Sendable {
+  private struct State {
+    var stream: StreamID?
+    /// The session rests.
+    var isHeld = false
+    var gate = LossGate()
+    /// Malformed units since the last well-formed one: as good as lost.
+    var unusable = 0
+    /// What passes next comes after a rest.
+    var isAfterRest = false
+    var hasPassed = false
+    var withheldBefore: UInt64 = 0
+    var samples = UnitSampleFactory()
+  }
+
+  /// What became of a unit, decided under the lock.
+  private enum Passage {
+    case none
+    case passed(StreamID, isDiscontinuity: Bool, CMSampleBuffer?)
+    /// No unit of this stream can be used; the text says why.
+    case unusable(StreamID, String)
+  }
+
+  private let codec: VideoCodec
+  private let timekeeper: any Timekeeper
+  private let telemetry: TelemetryRecorder
+  private let requester: KeyframeRequester
+  let outlet: FrameOutlet
+  private let decode: DecodeStage
+  private let events = FrameEvents()
+  private let state = Mutex(State())
+
+  init(codec: VideoCodec, link: LinkConnection, timekeeper: any Timekeeper, telemetry: TelemetryRecorder) {
+    self.codec = codec
+    self.timekeeper = timekeeper
+    self.telemetry = telemetry
+    requester = KeyframeRequester(link: link, timekeeper: timekeeper, telemetry: telemetry)
+    outlet = FrameOutlet(codec: codec, timekeeper: timekeeper, telemetry: telemetry, requester: requester)
+    decode = DecodeStage(
+      outlet: outlet, timekeeper: timekeeper, telemetry: telemetry, requester: requester, events: events)
+    outlet.onListenersChanged { [weak self] in self?.listenersChanged($0) }
+  }
+
+  func serve(_ owner: any FrameOwner) { events.serve(owner) }
+
+  func open(_ stream: StreamID) {
+    state.withLock { $0 = State(stream: stream) }
+    requester.open(stream)
+    outlet.open(stream)
+    if codec == .raw { decode.open(stream) }
+  }
+
+  /// Nothing passes until `resume`, also of what waits for listeners.
+  func hold() {
+    state.withLock { $0.isHeld = true }
+    outlet.close()
+  }
+
+  /// From the next sync unit on, since what came during the rest is missing. Glasses begin with one; if they don't, the
+  /// gate asks.
+  func resume() {
+    let stream = state.withLock { state in
+      state.isHeld = false
+      state.gate = LossGate()
+      state.isAfterRest = true
+      return state.stream
+    }
+    if let stream { outlet.open(stream) }
+  }
+
+  func close() {
+    state.withLock { $0 = State() }
+    requester.close()
+    outlet.close()
+    decode.close()
+  }
+
+  func requestKeyframe(_ reason: KeyframeRequest.Reason) { requester.request(reason) }
+
+  private func listenersChanged(_ change: FrameOutlet.ListenersChange) {
+    if codec == .raw { decode.matchListeners() }
+    switch change {
+    case .removed:
+      break
+    case .added:
+      // A stream of which nothing has passed begins with a sync unit anyway.
+      let isRunning = state.withLock { $0.hasPassed && !$0.isHeld }
+      if isRunning { requester.request(.lateListener) }
+    }
+  }
+
+  /// On the link lane.
+  func receive(_ received: ReceivedUnit) {
+    switch state.withLock({ pass(received, &$0) }) {
+    case .none:
+      break
+    case .unusable(let stream, let text):
+      events.failed(stream, text)
+    case .passed(let stream, let isDiscontinuity, let sample):
+      telemetry.unitPassed()
+      events.passed(stream)
+      switch codec {
+      case .raw:
+        decode.offer(received, isDiscontinuity: isDiscontinuity)
+      case .hvc1:
+        guard let sample else { return }
+        let isSync = received.unit.flags.contains(.sync)
+        telemetry.frameDelivered(captured: received.presentation)
+        outlet.deliver(
+          VideoFrame(sampleBuffer: sample, isSync: isSync, isDiscontinuity: isDiscontinuity), of: stream)
+      }
+    }
+  }
+
+  private func pass(_ received: ReceivedUnit, _ state: inout State) -> Passage {
+    let unit = received.unit
+    guard let stream = state.stream, unit.stream == stream, !state.isHeld else {
+      telemetry.count { $0.stale += 1 }
+      return .none
+    }
+    telemetry.unitArrived(bytes: unit.payload.count, isSync: unit.flags.contains(.sync), at: received.arrived)
+    guard unit.codec == .hevc else {
+      return .unusable(stream, "the glasses send \(unit.codec) where HEVC was asked for")
+    }
+    guard let layout = AccessUnitLayout(unit.payload) else {
+      telemetry.count { $0.undecodable += 1 }
+      state.unusable += 1
+      return .none
+    }
+    let now = timekeeper.now
+    let missing = received.lostBefore.addingSaturating(state.unusable)
+    state.unusable = 0
+    if missing > 0 { telemetry.note(.gap(lost: received.lostBefore)) }
+    let wasWaiting = state.gate.isWaiting
+    if !wasWaiting { state.withheldBefore = state.gate.withheldUnits }
+    switch state.gate.admit(sequence: received.sequence, flags: unit.flags, lostBefore: missing, at: now) {
+    case .withhold:
+      telemetry.count { $0.withheld += 1 }
+      if state.gate.timeout(at: now) { requester.request(.loss) }
+      return .none
+    case .deliver(let afterGap):
+      if wasWaiting {
+        telemetry.note(.keyframeArrived(withheld: state.gate.withheldUnits - state.withheldBefore))
+      }
+      let isDiscontinuity = afterGap || state.isAfterRest
+      state.isAfterRest = false
+      state.hasPassed = true
+      return sample(received, layout, isDiscontinuity, stream, &state)
+    }
+  }
+
+  private func sample(
+    _ received: ReceivedUnit, _ layout: AccessUnitLayout, _ isDiscontinuity: Bool, _ stream: StreamID,
+    _ state: inout State
+  ) -> Passage {
+    guard codec == .hvc1 else { return .passed(stream, isDiscontinuity: isDiscontinuity, nil) }
+    do throws(MediaStatusError) {
+      try state.samples.note(received.unit, layout)
+      let sample = outlet.hasListeners ? try state.samples.makeSample(received, layout) : nil
+      return .passed(stream, isDiscontinuity: isDiscontinuity, sample)
+    } catch {
+      return .unusable(stream, "the parameter sets of the stream can't be read: \(error)")
+    }
+  }
+}

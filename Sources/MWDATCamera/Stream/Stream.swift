@@ -1,0 +1,277 @@
+import Foundation
+import LinkProtocol
+import LinkTransport
+import MWDATCore
+import Synchronization
+import Units
+
+/// Who owns a stream, and ends with its failure.
+protocol StreamOwner: AnyObject, Sendable {
+  /// Called under the stream's lock: not to call the stream.
+  func streamFailed()
+}
+
+/// The video stream of a camera.
+///
+/// All members may be used from any thread. States, errors and photos are announced on one thread of the stream's, in
+/// order: an error before the state it explains, with `state` already at the new value or a later one. Frames come on a
+/// thread for each listener, so that a slow one loses frames of its own alone. Nothing is replayed.
+///
+/// While a `.stopped` stream costs nothing, a streaming one ends with its camera, its session, or an error; after an
+/// error, or the camera's end, it can't be started again: add a new camera.
+public final class Stream: Sendable {
+  private struct State {
+    var machine: StreamMachine
+    var timer: LaneTimer?
+    /// What is known of the failure that is being handled, in words.
+    var failureText = ""
+    weak var owner: (any StreamOwner)?
+  }
+
+  /// What was asked for, as it was asked.
+  public let streamConfiguration: StreamConfiguration
+
+  private let context: CameraContext
+  private let desk: PhotoDesk
+  private let lane: any Lane
+  private let states: Broadcaster<StreamState>
+  private let errors: Broadcaster<StreamError>
+  private let photos: Broadcaster<PhotoData>
+  private let recorder: TelemetryRecorder
+  private let current: Mutex<State>
+  private let frames: FrameReceiver
+
+  init(_ configuration: StreamConfiguration, _ context: CameraContext, desk: PhotoDesk) {
+    streamConfiguration = configuration
+    self.context = context
+    self.desk = desk
+    lane = context.timekeeper.makeLane("stream")
+    states = Broadcaster(lane: lane)
+    errors = Broadcaster(lane: lane)
+    photos = Broadcaster(lane: lane)
+    recorder = TelemetryRecorder(timekeeper: context.timekeeper, lane: lane)
+    current = Mutex(State(machine: StreamMachine(device: context.device, limits: Self.limits)))
+    frames = FrameReceiver(
+      codec: configuration.videoCodec, link: context.link, timekeeper: context.timekeeper, telemetry: recorder)
+    frames.serve(self)
+  }
+
+  /// Where the stream stands.
+  public var state: StreamState { current.withLock { $0.machine.state } }
+
+  /// Announces each new state.
+  public var statePublisher: any Announcer<StreamState> { states }
+
+  /// Announces frames, to each listener on a thread of its own. While one is busy the newest three wait for it; older
+  /// ones are dropped, of compressed units all up to the next sync unit. A listener that comes while the stream runs
+  /// gets its first frame within a second.
+  public var videoFramePublisher: any Announcer<VideoFrame> { frames.outlet }
+
+  /// Announces each photo taken while streaming.
+  public var photoDataPublisher: any Announcer<PhotoData> { photos }
+
+  /// Announces what goes wrong.
+  public var errorPublisher: any Announcer<StreamError> { errors }
+
+  /// Starts, and returns at once. `.streaming` is announced with the first picture; else an error and `.stopped`, by
+  /// default within 10 s of `.starting`. Nothing happens when the stream is under way; while it stops, it starts again
+  /// after that.
+  public func start() { handle(.start(LinkNumbers.nextStream())) }
+
+  /// Stops, and returns at once; `.stopped` is announced within 2 s, whether the glasses answer or not. Harmless when
+  /// repeated.
+  public func stop() { handle(.stop) }
+
+  /// Takes a photo without stopping the stream, and returns at once.
+  ///
+  /// True: exactly one of a photo and `.photoCaptureFailed` is announced, within 10 s of the last progress of its
+  /// transfer. False, and nothing is announced: the stream is not `.streaming`, or a capture is in flight.
+  @discardableResult
+  public func capturePhoto(format: PhotoCaptureFormat) -> Bool {
+    current.withLock { state in
+      guard state.machine.state == .streaming else { return false }
+      return desk.begin(for: .stream, format: PhotoFormat(format), size: .source, quality: .high)
+    }
+  }
+}
+
+// MARK: - What our own modules see
+
+extension Stream {
+  private static let defaultLimits = Mutex(StreamMachine.Limits())
+
+  /// How long streams that are made from now on may take for what they wait for.
+  package static var limits: StreamMachine.Limits {
+    get { defaultLimits.withLock { $0 } }
+    set { defaultLimits.withLock { $0 = newValue } }
+  }
+
+  /// From `.starting` to the first picture, of streams that are made from now on.
+  package static var startDeadline: Duration {
+    get { limits.start }
+    set { defaultLimits.withLock { $0.start = newValue } }
+  }
+
+  /// Counters and rates at this moment. Any thread, any time.
+  package var telemetry: StreamTelemetry {
+    var telemetry = recorder.snapshot()
+    telemetry.drops.listeners = telemetry.drops.listeners.addingSaturating(UInt64(frames.outlet.droppedFrames))
+    return telemetry
+  }
+
+  /// Announces what the public events don't say, on the stream's thread, in order with states and errors.
+  package var telemetryPublisher: any Announcer<StreamTelemetryEvent> { recorder.events }
+
+  /// What the glasses agreed to send; nil before they did.
+  package var negotiatedVideo: VideoParameters? { recorder.snapshot().negotiatedVideo }
+
+  /// Asks the glasses for a sync unit; left out when one was asked for within the last 100 ms, or nothing runs.
+  package func requestKeyframe() { frames.requestKeyframe(.application) }
+}
+
+// MARK: - Events
+
+extension Stream {
+  func serve(_ owner: any StreamOwner) { current.withLock { $0.owner = owner } }
+
+  func parentEnded() { handle(.parentEnded) }
+  func sessionPaused() { handle(.sessionPaused) }
+  func sessionResumed() { handle(.sessionResumed) }
+
+  /// On the link lane.
+  func handle(_ event: LinkEvent) {
+    switch event {
+    case .accessUnit(let unit):
+      frames.receive(unit)
+    case .message(.streamStarted(let started)):
+      guard isCurrent(started.stream) else { return }
+      recorder.note(.negotiated(started.video))
+    case .message(.streamChanged(let changed)):
+      guard isCurrent(changed.stream) else { return }
+      recorder.note(
+        .changed(from: recorder.snapshot().negotiatedVideo, to: changed.video, changed.reason))
+    case .message(.streamStopped(let stopped)):
+      ended(stopped)
+    case .message(.failure(let failure)):
+      guard case .stream(let stream) = failure.scope else { return }
+      handle(.failed(stream, StreamError(ending: failure.code)), text: "\(failure.code): \(failure.text)")
+    case .closed(let close):
+      handle(.linkLost(StreamError(close, device: context.device)), text: "the link ended: \(close.cause)")
+    case .opened, .message, .photoProgress, .photo, .videoDropped:
+      break
+    }
+  }
+
+  private func ended(_ stopped: StreamStopped) {
+    switch stopped.reason {
+    case .requested:
+      handle(.glassesStopped(stopped.stream, nil), text: stopped.text)
+    case .failed(let code):
+      handle(
+        .glassesStopped(stopped.stream, StreamError(ending: code)),
+        text: stopped.text.isEmpty ? "\(code)" : stopped.text)
+    }
+  }
+
+  private func isCurrent(_ stream: StreamID) -> Bool { current.withLock { $0.machine.currentAttempt } == stream }
+
+  private func handle(_ event: StreamMachine.Event, text: String = "") {
+    current.withLock { state in
+      state.failureText = text
+      for action in state.machine.handle(event) { carryOut(action, &state) }
+    }
+  }
+
+  /// With the lock held: everything here is queued or takes locks that lie below this one.
+  private func carryOut(_ action: StreamMachine.Action, _ state: inout State) {
+    switch action {
+    case .announce(let new):
+      if new == .stopping, desk.cancel(.stream) { captureFailed(.cancelled) }
+      states.send(new)
+    case .report(let error):
+      recorder.note(.failed(description: error.description, text: state.failureText))
+      errors.send(error)
+    case .check(let attempt):
+      recorder.note(.started(attempt))
+      lane.run { [weak self] in self?.check(attempt) }
+    case .open(let attempt):
+      frames.open(attempt)
+      context.link.send(
+        .streamStart(
+          StreamStart(stream: attempt, session: context.session, video: streamConfiguration.videoParameters)))
+    case .hold: frames.hold()
+    case .resume: frames.resume()
+    case .close(let attempt, let tellsGlasses):
+      frames.close()
+      if tellsGlasses { context.link.send(.streamStop(StreamStop(stream: attempt))) }
+    case .setDeadline(let id, let length):
+      state.timer?.cancel()
+      // On the link's lane, since a listener that blocks the stream's must not keep it from ending.
+      state.timer = context.link.lane.run(at: context.timekeeper.now + length) { [weak self] in
+        self?.handle(.deadline(id), text: "nothing came for \(length)")
+      }
+    case .clearDeadline:
+      state.timer?.cancel()
+      state.timer = nil
+    case .endCamera:
+      state.owner?.streamFailed()
+    }
+  }
+
+  private func check(_ attempt: StreamID) {
+    if let audio = streamConfiguration.audioCodec {
+      return handle(.refused(attempt, .audioStreamingError), text: audio.refusal)
+    }
+    CameraAvailability.check(context) { [weak self, device = context.device] availability in
+      if let error = StreamError(availability, device: device) {
+        self?.handle(.refused(attempt, error), text: "\(availability)")
+      } else {
+        self?.handle(.permitted(attempt))
+      }
+    }
+  }
+}
+
+extension Stream: FrameOwner {
+  func unitPassed(_ stream: StreamID) { handle(.unitPassed(stream)) }
+
+  func framesFailed(_ stream: StreamID, _ text: String) { handle(.failed(stream, .videoStreamingError), text: text) }
+}
+
+extension Stream: CaptureOwner {
+  var captureLane: any Lane { lane }
+
+  func exclusively(_ body: () -> Void) { current.withLock { _ in body() } }
+
+  /// The interface tells of no progress here.
+  func captureMoved(received: Int, total: Int) {}
+
+  func captureTaken(_ facts: PhotoFacts, bytes: [UInt8]) {
+    photos.send(PhotoData(data: Data(bytes), format: PhotoCaptureFormat(facts.format)))
+  }
+
+  func captureFailed(_ failure: CaptureMachine.Failure) {
+    recorder.note(.photoFailed(text: "\(failure)"))
+    errors.send(.photoCaptureFailed)
+  }
+}
+
+extension PhotoFormat {
+  init(_ format: PhotoCaptureFormat) {
+    self =
+      switch format {
+      case .heic: .heic
+      case .jpeg: .jpeg
+      }
+  }
+}
+
+extension PhotoCaptureFormat {
+  init(_ format: PhotoFormat) {
+    self =
+      switch format {
+      case .heic: .heic
+      case .jpeg: .jpeg
+      }
+  }
+}

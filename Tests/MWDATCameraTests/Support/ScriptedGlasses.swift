@@ -1,0 +1,154 @@
+import LinkProtocol
+import LinkTransport
+import MediaEngine
+import Synchronization
+import Units
+
+/// Glasses that a test drives: they open and close what they are asked to as the script says, keep all they were sent,
+/// and send what they are told.
+final class ScriptedGlasses: Sendable {
+  struct Script: Sendable {
+    enum Start: Sendable { case agreed, none, refused(LinkErrorCode, text: String) }
+    var start = Start.agreed
+    var answersStop = true
+  }
+
+  private struct State {
+    var script = Script()
+    var messages: [Message] = []
+    var streams: [StreamID] = []
+    var nextPicture = 0
+  }
+
+  let connection: LinkConnection
+  private let transport: any ByteTransport
+  private let timekeeper: any Timekeeper
+  private let state = Mutex(State())
+
+  init(identifier: String, transport: any ByteTransport, timekeeper: any Timekeeper) {
+    self.transport = transport
+    self.timekeeper = timekeeper
+    connection = LinkConnection(
+      endpoint: LinkEndpoint(
+        hello: Hello(
+          role: .glasses, capabilities: [.videoHEVC, .photoJPEG, .photoHEIC], identifier: identifier,
+          name: "Scripted", model: "Ray-Ban Meta", softwareVersion: "1", nonce: .ofTests)),
+      transport: transport, timekeeper: timekeeper, name: "glasses")
+    connection.start { [weak self] in self?.receive($0) }
+  }
+
+  /// Everything that the app said, in order.
+  var messages: [Message] { state.withLock { $0.messages } }
+  var streamStarts: [StreamStart] {
+    messages.compactMap { if case .streamStart(let start) = $0 { start } else { nil } }
+  }
+  var streamStops: [StreamID] {
+    messages.compactMap { if case .streamStop(let stop) = $0 { stop.stream } else { nil } }
+  }
+  var keyframeRequests: [KeyframeRequest] {
+    messages.compactMap { if case .keyframeRequest(let request) = $0 { request } else { nil } }
+  }
+  var photoRequests: [PhotoRequest] {
+    messages.compactMap { if case .photoRequest(let request) = $0 { request } else { nil } }
+  }
+
+  func setScript(_ change: (inout Script) -> Void) { state.withLock { change(&$0.script) } }
+  func send(_ message: Message) { connection.send(message) }
+  func leave(_ reason: Goodbye.Reason) { connection.close(Goodbye(reason: reason)) }
+
+  /// The transport ends without a word.
+  func breakLink() { transport.close() }
+
+  /// Sends the next pictures of the newest stream, captured now.
+  func sendPictures(_ count: Int = 1) {
+    for _ in 0..<count { if let unit = nextUnit() { connection.send(unit) } }
+  }
+
+  /// The pictures up to the next sync unit never happened, as when an encoder was asked for one.
+  func skipToSyncPicture() {
+    state.withLock { state in
+      let rest = state.nextPicture % CodedPictures.groupLength
+      if rest > 0 { state.nextPicture += CodedPictures.groupLength - rest }
+    }
+  }
+
+  /// The next picture is lost on the way, as both ends see it: left out, and said so.
+  func losePicture() {
+    _ = nextUnit()
+    guard var unit = nextUnit() else { return }
+    unit.flags.insert(.discontinuity)
+    connection.send(unit)
+  }
+
+  func sendMalformedPicture() {
+    guard var unit = nextUnit() else { return }
+    unit.payload[0] = 0xFF
+    connection.send(unit)
+  }
+
+  func nextUnit() -> AccessUnit? {
+    state.withLock { state in
+      guard let stream = state.streams.last else { return nil }
+      defer { state.nextPicture += 1 }
+      return CodedPictures.unit(
+        state.nextPicture, of: stream, captured: DeviceTime(nanoseconds: timekeeper.now.nanoseconds))
+    }
+  }
+
+  /// The photo was taken, and its bytes follow.
+  func answer(_ request: PhotoRequest, with bytes: [UInt8], digest: [UInt8]? = nil) throws {
+    let facts = PhotoFacts(
+      format: request.format, size: PixelSize(width: 1512, height: 2016), orientation: 1,
+      captured: DeviceTime(nanoseconds: timekeeper.now.nanoseconds), byteCount: UInt32(bytes.count),
+      digest: try digest ?? sha256(bytes))
+    send(.photoResult(PhotoResult(photo: request.photo, outcome: .taken(facts))))
+    connection.send(photo: request.photo, bytes: bytes)
+  }
+
+  func refuse(_ request: PhotoRequest, _ code: LinkErrorCode) {
+    send(.photoResult(PhotoResult(photo: request.photo, outcome: .failed(code), text: "refused by script")))
+  }
+
+  private func receive(_ event: LinkEvent) {
+    guard case .message(let message) = event else { return }
+    let script = state.withLock { state in
+      state.messages.append(message)
+      return state.script
+    }
+    switch message {
+    case .sessionOpen(let open):
+      send(.sessionOpened(SessionOpened(session: open.session)))
+    case .sessionClose(let close):
+      send(.sessionClosed(SessionClosed(session: close.session, reason: .requested)))
+    case .streamStart(let start):
+      answer(start, script.start)
+    case .streamStop(let stop) where script.answersStop:
+      send(.streamStopped(StreamStopped(stream: stop.stream, reason: .requested)))
+    default:
+      break
+    }
+  }
+
+  private func answer(_ start: StreamStart, _ answer: Script.Start) {
+    switch answer {
+    case .agreed:
+      state.withLock { state in
+        state.streams.append(start.stream)
+        state.nextPicture = 0
+      }
+      send(.streamStarted(StreamStarted(stream: start.stream, video: start.video)))
+    case .none:
+      break
+    case .refused(let code, let text):
+      send(.streamStopped(StreamStopped(stream: start.stream, reason: .failed(code), text: text)))
+    }
+  }
+}
+
+extension Nonce {
+  /// The same bytes in every run.
+  static let ofTests: Nonce = {
+    var generator = SplitMix(seed: 1)
+    return Nonce(from: &generator)
+  }()
+}
