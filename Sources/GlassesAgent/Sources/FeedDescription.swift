@@ -1,4 +1,3 @@
-import MediaEngine
 import Units
 
 /// What the camera of simulated glasses sees.
@@ -18,7 +17,7 @@ package enum FeedDescription: Hashable, Sendable {
     case .pattern:
       try PatternSource(
         size: size ?? PatternSource.stillSize, frameRate: frameRate ?? PatternSource.defaultFrameRate)
-    case .file(let path): throw .file(MediaError(.notMedia, while: .opening, path: path))
+    case .file(let path): try FileSource(path: path)
     }
   }
 }

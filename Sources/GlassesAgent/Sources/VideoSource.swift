@@ -13,8 +13,6 @@ package protocol VideoSource: AnyObject, Sendable {
   var nativeSize: PixelSize { get }
   /// Pictures a second, on average.
   var frameRate: Double { get }
-  /// After which time a finite source begins again; nil for a source that never does.
-  var cycle: Duration? { get }
 
   /// When the first picture that is due at `elapsed` or later is due, in whole nanoseconds.
   func nextPictureTime(from elapsed: Duration) throws(SourceError) -> Duration
@@ -34,11 +32,14 @@ package struct SourcePicture: Sendable {
   package var index: Int64
   /// When it was due, since the source began.
   package var time: Duration
+  /// When the round that it belongs to began; 0 in the first, and always for a source without an end.
+  package var roundBegan: Duration
 
-  package init(buffer: CVPixelBuffer, index: Int64, time: Duration) {
+  package init(buffer: CVPixelBuffer, index: Int64, time: Duration, roundBegan: Duration = .zero) {
     self.buffer = buffer
     self.index = index
     self.time = time
+    self.roundBegan = roundBegan
   }
 }
 

@@ -24,10 +24,8 @@ final class UnitLoop: Sendable {
     var openSource: SourceOpener
   }
 
-  /// A stretch of a source without an end; whole seconds, so that the pattern's flashes keep their period.
-  static let cycleOfEndlessSource: Duration = .seconds(4)
-  /// Of a longer file the rest is not replayed.
-  static let longestCycle: Duration = .seconds(10)
+  /// A source's first round, or so much of it; whole seconds, so that the pattern's flashes keep their period.
+  static let longestCycle: Duration = .seconds(4)
   /// Denser than in a live stream, so that a jump to the next one skips little.
   static let keyframeInterval: Duration = .seconds(1)
 
@@ -35,7 +33,6 @@ final class UnitLoop: Sendable {
     let source: any VideoSource
     let encoder: UnitEncoder
     var cadence: CaptureCadence
-    let cycle: Duration
   }
 
   private struct State {
@@ -93,8 +90,10 @@ final class UnitLoop: Sendable {
   private func makeNext(_ state: inout State) throws(PipelineFailure) {
     var maker: Maker
     if let open = state.maker { maker = open } else { maker = try open() }
-    guard let picture = try nextPicture(of: maker) else {
-      state.cycle = maker.cycle
+    let picture = try nextPicture(of: maker)
+    let end = picture.roundBegan > .zero ? min(picture.roundBegan, Self.longestCycle) : Self.longestCycle
+    guard picture.time < end else {
+      state.cycle = end
       state.maker = nil
       return
     }
@@ -105,11 +104,10 @@ final class UnitLoop: Sendable {
     state.maker = maker
   }
 
-  /// Nil at the end of the stretch.
-  private func nextPicture(of maker: Maker) throws(PipelineFailure) -> SourcePicture? {
+  private func nextPicture(of maker: Maker) throws(PipelineFailure) -> SourcePicture {
     do throws(SourceError) {
       let time = try maker.source.nextPictureTime(from: maker.cadence.earliest)
-      return time < maker.cycle ? try maker.source.picture(at: time) : nil
+      return try maker.source.picture(at: time)
     } catch {
       throw .source(error)
     }
@@ -127,7 +125,6 @@ final class UnitLoop: Sendable {
       keyframeInterval: Self.keyframeInterval, writesPictureHashes: recipe.writesPictureHashes)
     return Maker(
       source: source, encoder: encoder,
-      cadence: CaptureCadence(requested: recipe.requestedRate, source: source.frameRate),
-      cycle: min(source.cycle ?? Self.cycleOfEndlessSource, Self.longestCycle))
+      cadence: CaptureCadence(requested: recipe.requestedRate, source: source.frameRate))
   }
 }

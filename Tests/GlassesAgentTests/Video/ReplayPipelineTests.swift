@@ -154,10 +154,6 @@ struct ReplayPipelineTests {
       #expect(rig.units.count == 19)
       #expect(cache.count == 0)
     }
-    let empty = PipelineRig(replays: true) { (_, _) throws(SourceError) in SteppedSource(frameRate: 30, cycle: .zero) }
-    empty.pipeline.start()
-    empty.clock.settle()
-    #expect(empty.failures == [.source(.noPicture)])
   }
 
   @Test("a photo shows what the loop shows, and a stop ends everything")

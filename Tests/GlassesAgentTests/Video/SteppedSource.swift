@@ -8,7 +8,7 @@ import Units
 final class SteppedSource: VideoSource {
   let nativeSize: PixelSize
   let frameRate: Double
-  let cycle: Duration?
+  private let cycle: Duration?
   private let time: @Sendable (Int64) -> Duration
   private let failsFrom: Int64
   private let last = Mutex<Int64>(0)
@@ -36,7 +36,10 @@ final class SteppedSource: VideoSource {
       return last
     }
     guard index < failsFrom else { throw .noPicture }
-    return SourcePicture(buffer: try buffer(index), index: index, time: time(index))
+    let due = time(index)
+    // The last multiple of the cycle.
+    let round = cycle.map { $0 * Int(due / $0) } ?? .zero
+    return SourcePicture(buffer: try buffer(index), index: index, time: due, roundBegan: round)
   }
 
   func still() throws(SourceError) -> CVPixelBuffer { try buffer(last.withLock { $0 }) }

@@ -12,7 +12,6 @@ final class SlowSource: VideoSource {
   private let extra: SlowedTimekeeper.Extra
   private let given = Mutex<Duration>(.zero)
   let frameRate = 25.0
-  let cycle: Duration? = nil
   var nativeSize: PixelSize { inner.nativeSize }
 
   init(_ extra: SlowedTimekeeper.Extra) { self.extra = extra }

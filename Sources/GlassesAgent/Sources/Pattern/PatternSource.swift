@@ -18,7 +18,6 @@ package final class PatternSource: VideoSource {
 
   package let nativeSize: PixelSize
   package let frameRate: Double
-  package let cycle: Duration? = nil
   private let plate: PatternPlate
   /// The number of the picture given last.
   private let last = Atomic<Int64>(0)
