@@ -7,7 +7,11 @@ package final class SystemTimekeeper: Timekeeper {
   /// The one that apps and commands use. (Any number may exist: they hold nothing.)
   package static let shared = SystemTimekeeper()
 
-  package init() {}
+  private let threadIdleLimit: Duration
+
+  /// - Parameter threadIdleLimit: how long a lane's thread outlives its last work. Long enough by default that a stream
+  ///   at 2 frames a second keeps its threads.
+  package init(threadIdleLimit: Duration = .seconds(2)) { self.threadIdleLimit = threadIdleLimit }
 
   package var now: Instant {
     var time = timespec()
@@ -21,5 +25,7 @@ package final class SystemTimekeeper: Timekeeper {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  package func makeLane(_ name: String) -> any Lane { ThreadLane(name: name, timekeeper: self) }
+  package func makeLane(_ name: String) -> any Lane {
+    ThreadLane(name: name, timekeeper: self, idleLimit: threadIdleLimit)
+  }
 }

@@ -7,21 +7,24 @@ import Units
 ///
 /// `@unchecked Sendable`: all stored variables are guarded by `mutex`.
 final class ThreadLane: Lane, @unchecked Sendable {
-  /// How long a thread outlives its last work. Long enough that a stream at 2 frames a second keeps its threads.
-  private static let idleLimit: Duration = .seconds(2)
-
   let name: String
   private let timekeeper: SystemTimekeeper
+  private let idleLimit: Duration
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  private var ready: [@Sendable () -> Void] = []
-  private var waiting = DeadlineHeap<(timer: LaneTimer, body: @Sendable () -> Void)>()
+  private var ready = FIFO<@Sendable () -> Void>()
+  private var waiting = DeadlineHeap<LaneTimer>()
   private var hasThread = false
+  /// The thread stands in `wait`; a signal to one that runs would be a system call for nothing.
+  private var isWaiting = false
+  /// Due and ready work take turns, so that neither can keep the other from running.
+  private var lastWasDue = false
   private var hasEnded = false
 
-  init(name: String, timekeeper: SystemTimekeeper) {
+  init(name: String, timekeeper: SystemTimekeeper, idleLimit: Duration) {
     self.name = name
     self.timekeeper = timekeeper
+    self.idleLimit = idleLimit
     pthread_mutex_init(mutex, nil)
     // Deadlines are on the monotonic clock; the default would follow the wall clock's jumps.
     var attributes = pthread_condattr_t()
@@ -47,12 +50,14 @@ final class ThreadLane: Lane, @unchecked Sendable {
   }
 
   func run(at deadline: Instant, _ work: @escaping @Sendable () -> Void) -> LaneTimer {
-    let timer = LaneTimer()
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    guard !hasEnded else { return timer }
-    waiting.insert((timer, work), at: deadline)
-    wakeThread()
+    guard !hasEnded else { return LaneTimer() }
+    let timer = LaneTimer(work)
+    let isEarliest = waiting.earliest.map { deadline < $0 } ?? true
+    waiting.insert(timer, at: deadline)
+    // A thread that waits for an earlier deadline need not hear of a later one.
+    if isEarliest || !hasThread { wakeThread() }
     return timer
   }
 
@@ -61,9 +66,9 @@ final class ThreadLane: Lane, @unchecked Sendable {
     hasEnded = true
     // Dropped outside the lock: releasing a closure may release objects whose deinit comes back here.
     let dropped = (ready, waiting)
-    ready = []
-    waiting.removeAll()
-    pthread_cond_signal(wake)
+    ready = FIFO()
+    waiting = DeadlineHeap()
+    if isWaiting { pthread_cond_signal(wake) }
     pthread_mutex_unlock(mutex)
     withExtendedLifetime(dropped) {}
   }
@@ -71,7 +76,7 @@ final class ThreadLane: Lane, @unchecked Sendable {
   /// With the mutex held.
   private func wakeThread() {
     guard !hasThread else {
-      pthread_cond_signal(wake)
+      if isWaiting { pthread_cond_signal(wake) }
       return
     }
     var thread = pthread_t()
@@ -112,25 +117,40 @@ final class ThreadLane: Lane, @unchecked Sendable {
 
   /// Waits for the next work; nil when the thread has nothing left to live for.
   private func nextWork() -> (@Sendable () -> Void)? {
-    var dueTimerWork: (timer: LaneTimer, body: @Sendable () -> Void)?
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    let idleEnd = timekeeper.now + Self.idleLimit
+    var idleEnd: Instant?
     while !hasEnded {
+      // Spent ones at the front only: they would be waited for. Those further back cost a few bytes until then.
+      while waiting.popFirst(where: \.isSpent) != nil {}
+      if let work = takeReadyOrDue() { return work }
+      // The clock is read only when there is nothing to do at once.
       let now = timekeeper.now
-      while let due = waiting.popDue(at: now) {
-        guard !due.timer.isCancelled else { continue }
-        dueTimerWork = due
-        break
-      }
-      if let dueTimerWork { return dueTimerWork.body }
-      if !ready.isEmpty { return ready.removeFirst() }
-      let deadline = waiting.earliest
-      if deadline == nil, now >= idleEnd { break }
-      wait(until: deadline ?? idleEnd)
+      let end = idleEnd ?? now + idleLimit
+      idleEnd = end
+      if waiting.isEmpty, now >= end { break }
+      wait(until: waiting.earliest ?? end)
     }
     hasThread = false
     return nil
+  }
+
+  /// With the mutex held.
+  private func takeReadyOrDue() -> (@Sendable () -> Void)? {
+    if lastWasDue || waiting.isEmpty, let work = ready.popFirst() {
+      lastWasDue = false
+      return work
+    }
+    if !waiting.isEmpty {
+      let now = timekeeper.now
+      while let due = waiting.popDue(at: now) {
+        guard let work = due.take() else { continue }
+        lastWasDue = true
+        return work
+      }
+    }
+    lastWasDue = false
+    return ready.popFirst()
   }
 
   /// With the mutex held; returns on a signal, at the deadline, or for no reason.
@@ -138,6 +158,8 @@ final class ThreadLane: Lane, @unchecked Sendable {
     let nanoseconds = max(0, deadline.nanoseconds)
     var time = timespec(
       tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    isWaiting = true
     pthread_cond_timedwait(wake, mutex, &time)
+    isWaiting = false
   }
 }

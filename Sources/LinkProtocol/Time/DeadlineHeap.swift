@@ -40,7 +40,21 @@ package struct DeadlineHeap<Payload> {
     return first.payload
   }
 
-  package mutating func removeAll() { entries.removeAll() }
+  /// Removes and returns the earliest payload if it meets the condition, whatever its deadline.
+  package mutating func popFirst(where condition: (Payload) -> Bool) -> Payload? {
+    guard let first = entries.first, condition(first.payload) else { return nil }
+    return popDue(at: first.deadline)
+  }
+
+  /// Removes what meets the condition, in no order, and returns it, so that it is released where the caller likes.
+  package mutating func remove(where condition: (Payload) -> Bool) -> [Payload] {
+    let removed = entries.map(\.payload).filter(condition)
+    guard !removed.isEmpty else { return [] }
+    entries.removeAll { condition($0.payload) }
+    // An array that is sorted is a heap.
+    entries.sort { $0.precedes($1) }
+    return removed
+  }
 
   private mutating func siftUp(_ start: Int) {
     var child = start

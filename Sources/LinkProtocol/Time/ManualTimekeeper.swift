@@ -10,27 +10,18 @@ import Units
 package final class ManualTimekeeper: Timekeeper {
   private struct Work {
     let lane: ManualLane
-    let timer: LaneTimer?
     let body: @Sendable () -> Void
+  }
+
+  private struct Waiting {
+    let lane: ManualLane
+    let timer: LaneTimer
   }
 
   private struct State {
     var now: Instant
-    var ready: [Work] = []
-    var nextReady = 0
-    var waiting = DeadlineHeap<Work>()
-
-    mutating func popReady() -> Work? {
-      guard nextReady < ready.count else { return nil }
-      defer {
-        nextReady += 1
-        if nextReady == ready.count {
-          ready.removeAll(keepingCapacity: true)
-          nextReady = 0
-        }
-      }
-      return ready[nextReady]
-    }
+    var ready = FIFO<Work>()
+    var waiting = DeadlineHeap<Waiting>()
   }
 
   private let state: Mutex<State>
@@ -59,37 +50,50 @@ package final class ManualTimekeeper: Timekeeper {
 
   /// Moves the clock forward, running everything that falls due on the way.
   ///
-  /// Not to be called from a lane (it would wait for itself).
+  /// Not to be called from a lane: it would wait for itself for ever.
   package func advance(by duration: Duration) {
     advancing.withLock { _ in
       let target = now + duration
       while let work = nextWork(until: target) {
-        guard !work.lane.hasEnded, work.timer?.isCancelled != true else { continue }
-        work.body()
+        if !work.lane.hasEnded { work.body() }
       }
       state.withLock { $0.now = max($0.now, target) }
     }
   }
 
+  /// What is ready comes before what is due, as it was queued at an earlier moment or by what was due before.
   private func nextWork(until target: Instant) -> Work? {
     state.withLock { state in
-      if let work = state.popReady() { return work }
-      guard let deadline = state.waiting.earliest, deadline <= target else { return nil }
-      state.now = max(state.now, deadline)
-      return state.waiting.popDue(at: state.now)
+      if let work = state.ready.popFirst() { return work }
+      while let deadline = state.waiting.earliest, deadline <= target {
+        guard let due = state.waiting.popDue(at: deadline), let body = due.timer.take() else { continue }
+        state.now = max(state.now, deadline)
+        return Work(lane: due.lane, body: body)
+      }
+      return nil
     }
   }
 
   fileprivate func enqueue(_ lane: ManualLane, _ body: @escaping @Sendable () -> Void) {
-    state.withLock { $0.ready.append(Work(lane: lane, timer: nil, body: body)) }
+    state.withLock { $0.ready.append(Work(lane: lane, body: body)) }
   }
 
-  fileprivate func enqueue(_ lane: ManualLane, at deadline: Instant, _ body: @escaping @Sendable () -> Void)
-    -> LaneTimer
-  {
-    let timer = LaneTimer()
-    state.withLock { $0.waiting.insert(Work(lane: lane, timer: timer, body: body), at: deadline) }
+  fileprivate func enqueue(
+    _ lane: ManualLane, at deadline: Instant, _ body: @escaping @Sendable () -> Void
+  ) -> LaneTimer {
+    let timer = LaneTimer(body)
+    state.withLock { $0.waiting.insert(Waiting(lane: lane, timer: timer), at: deadline) }
     return timer
+  }
+
+  /// An ended lane's work is let go at once, not when its turn would have come: it may hold what is to be released.
+  fileprivate func drop(_ lane: ManualLane) {
+    let dropped = state.withLock { state in
+      let ready = state.ready.waiting
+      state.ready.replaceAll(with: ready.filter { $0.lane !== lane })
+      return (ready, state.waiting.remove { $0.lane === lane })
+    }
+    withExtendedLifetime(dropped) {}
   }
 }
 
@@ -115,5 +119,8 @@ private final class ManualLane: Lane {
     return timekeeper.enqueue(self, at: deadline, work)
   }
 
-  func end() { ended.store(true, ordering: .releasing) }
+  func end() {
+    guard !ended.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    timekeeper.drop(self)
+  }
 }

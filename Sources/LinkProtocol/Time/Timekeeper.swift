@@ -36,21 +36,25 @@ package protocol Lane: AnyObject, Sendable {
 }
 
 extension Timekeeper {
-  /// Suspends until the deadline, or until the task is cancelled; returns either way, so callers check
-  /// `Task.isCancelled` where it matters.
+  /// Suspends until the deadline, until the task is cancelled, or until the lane ends; returns either way, so callers
+  /// check `Task.isCancelled` where it matters.
   package func sleep(until deadline: Instant, on lane: any Lane) async {
     let gate = ResumeOnce<Void>()
+    // Held by the waiting work alone, so it goes with it: run, cancelled, or dropped by the lane's end.
+    let timer = lane.run(at: deadline) { [waker = Waker(gate)] in withExtendedLifetime(waker) {} }
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        gate.store(continuation)
-        let timer = lane.run(at: deadline) { gate.resume(with: ()) }
-        if Task.isCancelled {
-          timer.cancel()
-          gate.resume(with: ())
-        }
-      }
+      await withCheckedContinuation { gate.store($0) }
     } onCancel: {
-      gate.resume(with: ())
+      timer.cancel()
     }
   }
+}
+
+/// Opens a gate when it is released.
+private final class Waker: Sendable {
+  private let gate: ResumeOnce<Void>
+
+  init(_ gate: ResumeOnce<Void>) { self.gate = gate }
+
+  deinit { gate.resume(with: ()) }
 }

@@ -7,7 +7,7 @@ struct UnitAssembly: Sendable {
   private let headLength: Int
   private(set) var head: [UInt8] = []
   private(set) var body: [UInt8] = []
-  /// Pieces beyond a gap, by rising offset.
+  /// Pieces beyond a gap, by rising offset, without overlap.
   private var ahead: [(offset: Int, bytes: [UInt8])] = []
   private var aheadBytes = 0
   /// When the last byte came.
@@ -56,20 +56,27 @@ struct UnitAssembly: Sendable {
     return repeated
   }
 
+  /// Keeps what is new of a piece beyond a gap. The pieces held don't overlap, so they are never more than the unit.
   private mutating func hold(_ piece: ArraySlice<UInt8>, at offset: Int, limit: Int) -> Int {
-    let place = ahead.firstIndex { $0.offset >= offset } ?? ahead.endIndex
-    if place < ahead.endIndex, ahead[place].offset == offset {
-      let known = ahead[place].bytes.count
-      guard piece.count > known else { return piece.count }
-      // The longer one of two that begin alike.
-      ahead[place].bytes = Array(piece)
-      aheadBytes += piece.count - known
-      return known
+    let end = offset + piece.count
+    var position = offset
+    var kept: [(offset: Int, bytes: [UInt8])] = []
+    func part(_ from: Int, _ to: Int) -> [UInt8] {
+      Array(piece[piece.startIndex + from - offset..<piece.startIndex + to - offset])
     }
-    // Beyond the bound the piece is let go; the unit is then completed by a repeat, or is lost.
-    guard ahead.count < limit, aheadBytes + piece.count <= total else { return 0 }
-    ahead.insert((offset, Array(piece)), at: place)
-    aheadBytes += piece.count
-    return 0
+    for known in ahead where known.offset < end && known.offset + known.bytes.count > position {
+      if known.offset > position { kept.append((position, part(position, known.offset))) }
+      position = max(position, known.offset + known.bytes.count)
+    }
+    if position < end { kept.append((position, part(position, end))) }
+    let new = kept.reduce(0) { $0 + $1.bytes.count }
+    // Beyond the bound a piece is let go; the unit is then completed by a repeat, or is lost.
+    guard !kept.isEmpty, ahead.count + kept.count <= limit else { return piece.count - new }
+    for part in kept {
+      let place = ahead.firstIndex { $0.offset > part.offset } ?? ahead.endIndex
+      ahead.insert(part, at: place)
+    }
+    aheadBytes += new
+    return piece.count - new
   }
 }

@@ -1,17 +1,17 @@
 /// A first-in-first-out queue with constant-time ends on average.
-struct FIFO<Element> {
+package struct FIFO<Element> {
   private var elements: [Element?] = []
   private var start = 0
 
-  init() {}
+  package init() {}
 
-  var count: Int { elements.count - start }
-  var isEmpty: Bool { count == 0 }
-  var first: Element? { start < elements.count ? elements[start] : nil }
+  package var count: Int { elements.count - start }
+  package var isEmpty: Bool { count == 0 }
+  package var first: Element? { start < elements.count ? elements[start] : nil }
 
-  mutating func append(_ element: Element) { elements.append(element) }
+  package mutating func append(_ element: Element) { elements.append(element) }
 
-  mutating func popFirst() -> Element? {
+  package mutating func popFirst() -> Element? {
     guard start < elements.count else { return nil }
     let element = elements[start]
     elements[start] = nil
@@ -27,15 +27,15 @@ struct FIFO<Element> {
     return element
   }
 
-  mutating func removeAll() {
+  package mutating func removeAll() {
     elements.removeAll()
     start = 0
   }
 
   /// In the order in which they will leave.
-  var waiting: [Element] { elements[start...].compactMap { $0 } }
+  package var waiting: [Element] { elements[start...].compactMap { $0 } }
 
-  mutating func replaceAll(with elements: [Element]) {
+  package mutating func replaceAll(with elements: [Element]) {
     self.elements = elements
     start = 0
   }
