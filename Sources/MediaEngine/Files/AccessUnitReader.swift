@@ -54,7 +54,10 @@ package final class AccessUnitReader: Sendable {
         throw MediaError(.codecNotSupported(coding.rawValue), while: .opening, "lengths of \(content.lengthSize) bytes")
       }
       self.coding = coding
-      parameterSets = content.parameterSets
+      // Some encoders put supplemental information beside them.
+      parameterSets = content.parameterSets.filter { set in
+        set.first.map { coding.isParameterSet(type: coding.unitType(firstByte: $0)) } ?? false
+      }
       description = try input.description()
       state = Mutex(State(input: input, packet: try Packet()))
     } catch {

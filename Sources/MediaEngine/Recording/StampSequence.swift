@@ -2,9 +2,10 @@ import Units
 
 /// Turns presentation times into a track's ticks that begin at 0 and rise strictly.
 ///
-/// A stamp that is equal to the one before, a little before it, or missing, moves by as little as makes it rise: less than
-/// a frame. A jump back by more, or an impossible one ahead, is the mark of a clock that started anew: the stamps go on
-/// one frame after the last, and later ones keep their distances. Each repair is counted.
+/// A stamp that is equal to the one before, a little before it, or missing, moves by at most a frame: half a frame behind
+/// the last, so that both pictures are seen, or less where that would move it further. A jump back by more, or an impossible
+/// one ahead, is the mark of a clock that started anew: the stamps go on one frame after the last, and later ones keep
+/// their distances. Each repair is counted.
 struct StampSequence {
   /// Ticks of one second.
   let timescale: Int64
@@ -65,7 +66,7 @@ struct StampSequence {
     let step = tick.subtractingSaturating(last)
     if step > 0, step <= Self.ticks(Self.longestGap, timescale) { return tick }
     repairs += 1
-    if step <= 0, step > -frame { return last + 1 }
+    if step <= 0, step > -frame { return last + max(1, min(frame / 2, frame + step)) }
     let tickNow = last + frame
     self.origin = stamp - Self.duration(tickNow, timescale)
     return tickNow
