@@ -20,6 +20,10 @@
 #include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
 
+static const unsigned glasswing_libavformat_version = LIBAVFORMAT_VERSION_INT;
+static const unsigned glasswing_libavcodec_version = LIBAVCODEC_VERSION_INT;
+static const unsigned glasswing_libswscale_version = LIBSWSCALE_VERSION_INT;
+static const unsigned glasswing_libavutil_version = LIBAVUTIL_VERSION_INT;
 static const int64_t glasswing_av_nopts = AV_NOPTS_VALUE;
 static const int glasswing_averror_eof = AVERROR_EOF;
 static const int glasswing_averror_invaliddata = AVERROR_INVALIDDATA;
