@@ -106,12 +106,6 @@ extension Stream {
     set { defaultLimits.withLock { $0 = newValue } }
   }
 
-  /// From `.starting` to the first picture, of streams that are made from now on.
-  package static var startDeadline: Duration {
-    get { limits.start }
-    set { defaultLimits.withLock { $0.start = newValue } }
-  }
-
   /// Counters and rates at this moment. Any thread, any time.
   package var telemetry: StreamTelemetry {
     var telemetry = recorder.snapshot()
@@ -126,7 +120,8 @@ extension Stream {
   package var negotiatedVideo: VideoParameters? { recorder.snapshot().negotiatedVideo }
 
   /// Asks the glasses for a sync unit; left out when one was asked for within the last 100 ms, or nothing runs.
-  package func requestKeyframe() { frames.requestKeyframe(.application) }
+  /// (Glasswing makes it public as `requestKeyframe()`; the same name here would hide that in our own modules.)
+  package func askForKeyframe() { frames.requestKeyframe(.application) }
 }
 
 // MARK: - Events
