@@ -65,7 +65,9 @@ let package = Package(
     // What the interface lacks
     .target(
       name: "Glasswing",
-      dependencies: ["Units", "LinkProtocol", "MWDATCore", "MWDATCamera", "MediaEngine", "PortableMedia"]),
+      dependencies: [
+        "Units", "LinkProtocol", "LinkTransport", "MWDATCore", "MWDATCamera", "MediaEngine", "PortableMedia",
+      ]),
     .target(
       name: "GlasswingTesting",
       dependencies: ["Units", "LinkTransport", "MWDATCore", "MWDATMockDevice", "GlassesAgent", "Glasswing"]),
@@ -97,7 +99,9 @@ let package = Package(
       dependencies: ["MWDATMockDevice", "MWDATCamera", "TestSupport"]),
     .testTarget(
       name: "GlasswingTests",
-      dependencies: ["Glasswing", "GlasswingTesting", "MWDATMockDevice", "MediaEngine", "TestSupport"]),
+      dependencies: [
+        "Glasswing", "GlasswingTesting", "MWDATMockDevice", "MediaEngine", "MediaEncoding", "GlassesAgent", "TestSupport",
+      ]),
     .testTarget(
       name: "GlasswingCommandTests", dependencies: ["GlasswingCommand", "TestSupport"]),
     // What is promised, through the public interface alone.

@@ -70,6 +70,16 @@ struct RecordingQueue<Unit> {
     awaitsSync = true
   }
 
+  /// As if a unit that was taken had never been offered.
+  mutating func forgetTaken() { offered -= 1 }
+
+  /// As if what waits had never been offered.
+  mutating func forgetAll() {
+    offered -= entries.count
+    entries = []
+    bytes = 0
+  }
+
   /// Drops what waits, for good.
   mutating func removeAll() {
     dropped += entries.count

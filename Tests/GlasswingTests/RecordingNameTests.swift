@@ -4,7 +4,7 @@ import Testing
 @testable import Glasswing
 
 @Suite("The recorder's files")
-struct RecordingFileTests {
+struct RecordingNameTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
 
   init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
@@ -17,17 +17,28 @@ struct RecordingFileTests {
       ("/a.b/walk", 2, "/a.b/walk-002"), ("walk.mov", 1234, "walk-1234.mov"),
     ])
   func partNames(_ path: String, _ part: Int, _ expected: String) {
-    #expect(RecordingFile.path(path, part: part) == expected)
+    #expect(RecordingName.path(path, part: part) == expected)
   }
 
   @Test("A file that exists is left as it is, unless it may be overwritten")
   func existingFile() throws {
     let path = folder.appending(path: "a.mp4").path
     try Data("mine".utf8).write(to: URL(filePath: path))
-    #expect(throws: RecorderError.fileExists(path: path)) { _ = try RecordingFile(path: path, overwrites: false) }
+    #expect(throws: RecorderError.fileExists(path: path)) { try RecordingName.claim(path, overwrites: false) }
     #expect(try Data(contentsOf: URL(filePath: path)) == Data("mine".utf8))
-    _ = try RecordingFile(path: path, overwrites: true)
+    try RecordingName.claim(path, overwrites: true)
     #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
+    try FileManager.default.removeItem(at: folder)
+  }
+
+  @Test("A recording goes on in the next name that is free")
+  func nextFreeName() throws {
+    let path = folder.appending(path: "a.mp4").path
+    try Data().write(to: URL(filePath: RecordingName.path(path, part: 2)))
+    let (claimed, part) = try RecordingName.claim(following: path, part: 2, overwrites: false)
+    #expect(claimed == RecordingName.path(path, part: 3))
+    #expect(part == 3)
+    #expect(try RecordingName.claim(following: path, part: 2, overwrites: true).1 == 2)
     try FileManager.default.removeItem(at: folder)
   }
 
@@ -35,10 +46,10 @@ struct RecordingFileTests {
   func refusals() throws {
     let missing = folder.appending(path: "no/a.mp4").path
     #expect(throws: RecorderError.folderMissing(path: folder.appending(path: "no").path)) {
-      _ = try RecordingFile(path: missing, overwrites: false)
+      try RecordingName.claim(missing, overwrites: false)
     }
     #expect(throws: RecorderError.notWritable(path: folder.path, reason: "Is a directory")) {
-      _ = try RecordingFile(path: folder.path, overwrites: true)
+      try RecordingName.claim(folder.path, overwrites: true)
     }
     try FileManager.default.removeItem(at: folder)
   }

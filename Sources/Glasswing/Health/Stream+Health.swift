@@ -1,0 +1,86 @@
+import LinkProtocol
+import MWDATCamera
+import MWDATCore
+import Units
+
+extension MWDATCamera.Stream {
+  /// The stream's figures now. Any thread; costs a lock and a walk over a few hundred counters.
+  public var statistics: StreamStatistics { StreamStatistics(telemetry) }
+
+  /// Tells what happens to the stream besides states, frames and errors. Nothing is replayed. Listeners are called on a
+  /// thread of the stream's, in order.
+  public var healthPublisher: any Announcer<StreamHealthEvent> { HealthAnnouncer(source: telemetryPublisher) }
+
+  /// What app and glasses agreed on, as last changed; nil before the first agreement. `streamConfiguration` keeps what
+  /// was asked.
+  public var negotiatedConfiguration: NegotiatedVideo? { telemetry.negotiatedVideo.map { NegotiatedVideo($0) } }
+
+  /// Asks the glasses for a keyframe (a picture that decodes alone) as the next one. Any thread; returns at once. One that was
+  /// asked for within the last 100 ms serves both; while nothing streams it does nothing.
+  public func requestKeyframe() { askForKeyframe() }
+
+  /// How long streams that are made from now on may take from `.starting` to their first picture before they end by an error;
+  /// 10 s unless set. For the whole process.
+  public static var startDeadline: Duration {
+    get { limits.start }
+    set { limits.start = newValue }
+  }
+}
+
+/// Health events are the stream's own telemetry in public words, made only while somebody listens.
+private struct HealthAnnouncer: Announcer {
+  let source: any Announcer<StreamTelemetryEvent>
+
+  func listen(_ listener: @escaping @Sendable (StreamHealthEvent) -> Void) -> any AnyListenerToken {
+    source.listen { event in
+      if let event = StreamHealthEvent(event) { listener(event) }
+    }
+  }
+}
+
+extension StreamHealthEvent {
+  /// nil for what states and errors say already.
+  init?(_ event: StreamTelemetryEvent) {
+    let time = event.time.nanoseconds
+    switch event.kind {
+    case .started: return nil
+    case .negotiated(let video):
+      self.init(.negotiated, hostNanoseconds: time, video: NegotiatedVideo(video))
+    case .changed(let old, let new, let reason):
+      self.init(
+        .formatChanged, hostNanoseconds: time, text: "\(reason)", video: NegotiatedVideo(new),
+        oldVideo: old.map { NegotiatedVideo($0) })
+    case .gap(let lost): self.init(.unitsLost, hostNanoseconds: time, count: UInt64(max(0, lost)))
+    case .keyframeRequested(let reason): self.init(.keyframeRequested, hostNanoseconds: time, text: "\(reason)")
+    case .keyframeArrived(let withheld): self.init(.keyframeArrived, hostNanoseconds: time, count: withheld)
+    case .decoderBehind(let dropped):
+      self.init(.decoderBehind, hostNanoseconds: time, count: UInt64(max(0, dropped)))
+    case .decoderFailed(let text): self.init(.decoderFailed, hostNanoseconds: time, text: text)
+    case .failed(let description, let text):
+      self.init(.failed, hostNanoseconds: time, text: text.isEmpty ? description : text)
+    case .photoFailed(let text): self.init(.photoFailed, hostNanoseconds: time, text: text)
+    }
+  }
+}
+
+extension NegotiatedVideo {
+  init(_ video: VideoParameters) {
+    self.init(width: video.size.width, height: video.size.height, frameRate: Int(video.frameRate))
+  }
+}
+
+extension StreamStatistics {
+  init(_ telemetry: StreamTelemetry) {
+    self.init(
+      frames: telemetry.frames, units: telemetry.units, bytes: telemetry.bytes,
+      framesPerSecond: telemetry.framesPerSecond, unitsPerSecond: telemetry.unitsPerSecond,
+      bitsPerSecond: telemetry.bitrate.bitsPerSecond, ageP50: telemetry.ages.percentile(0.5),
+      ageP95: telemetry.ages.percentile(0.95), firstFrame: telemetry.firstFrame,
+      drops: Drops(
+        lost: telemetry.drops.lost, withheld: telemetry.drops.withheld, stale: telemetry.drops.stale,
+        decoderBehind: telemetry.drops.decodeQueue, undecodable: telemetry.drops.undecodable,
+        listeners: telemetry.drops.listeners),
+      gaps: telemetry.gaps, keyframeRequests: telemetry.keyframeRequests, keyframes: telemetry.syncUnits,
+      starts: telemetry.starts, failures: telemetry.failures, failureTexts: telemetry.errorTexts)
+  }
+}

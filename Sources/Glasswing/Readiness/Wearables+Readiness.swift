@@ -1,0 +1,40 @@
+import MWDATCore
+
+extension WearablesInterface {
+  /// What is missing before a stream can start, in the order in which to put it right.
+  ///
+  /// Looks only; asks nobody and changes nothing. Returns at once but for the permission query, which the environment
+  /// ends by its own deadline. May be called from anywhere.
+  ///
+  /// - Parameter device: the device in question; without one, the first that can be reached, else the first listed.
+  public func readiness(for device: DeviceIdentifier? = nil) async -> Readiness {
+    var facts = ReadinessFacts()
+    facts.registration = registrationState
+    facts.wanted = device
+    let candidates = (device.map { [$0] } ?? devices).compactMap(deviceForIdentifier)
+    let chosen = candidates.first { $0.linkState == .connected } ?? candidates.first
+    facts.device = chosen.map { ($0.identifier, $0.currentDescription.state) }
+    do throws(PermissionError) {
+      facts.camera = .success(try await checkPermissionStatus(.camera))
+    } catch {
+      facts.camera = .failure(error)
+    }
+    return facts.judge()
+  }
+}
+
+extension Wearables {
+  /// As `WearablesInterface.readiness(for:)` of `Wearables.shared`, and safe to call before `configure()`: then the first
+  /// missing step is `configured`.
+  public static func readiness(for device: DeviceIdentifier? = nil) async -> Readiness {
+    if let shared = sharedIfConfigured { return await shared.readiness(for: device) }
+    var facts = ReadinessFacts()
+    facts.isConfigured = false
+    facts.configurationProblems = configurationProblems.map(\.text)
+    facts.wanted = device
+    return facts.judge()
+  }
+
+  /// Everything that the last `configure()` found wrong with the app's Info.plist, a sentence each; it throws the first.
+  public static var configurationProblemTexts: [String] { configurationProblems.map(\.text) }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import LinkProtocol
+import LinkTransport
+import MWDATCamera
+import MWDATCore
+import Units
+
+/// Records compressed video into a file, as it is, without encoding it again.
+///
+/// Give it a stream (`record`), or samples (`append`); then `finish`. It writes on a thread of its own, independent of
+/// whoever else watches the stream. At any `kill -9` the file plays and has everything up to a second before; at a power
+/// cut, up to two: data is forced to the disk at most a second apart, on a further thread.
+///
+/// Between caller and disk lies a bounded queue (`Options.queueSpan`, `queueBytes`). While the disk is stuck longer than
+/// that, samples are dropped up to the next sync sample, and counted. The file begins with a sync sample; what comes before
+/// one is dropped and counted too. Stamps that are equal, go back or are missing are moved, and counted.
+///
+/// A change of the picture's size or parameters makes MP4 and MOV go on in a second file, `NAME-002`, whose stamps
+/// continue; Matroska stays one file.
+///
+/// All members may be called from any thread. A recorder that is released unfinished completes its file by itself.
+public final class Recorder: Sendable {
+  /// How to record.
+  public struct Options: Hashable, Sendable {
+    /// The kind of file; nil for the one that the file's ending names.
+    public var container: RecordingContainer?
+    /// Whether a file that exists may be written over. Off unless asked for.
+    public var overwrites = false
+    /// The recording's length, by the frames' stamps; nil for no limit. Later frames are not taken.
+    public var limit: Duration?
+    /// How long a sample may wait for the disk before samples are dropped.
+    public var queueSpan: Duration = .seconds(5)
+    /// How many bytes may wait for the disk.
+    public var queueBytes = 64 << 20
+    /// How far apart written data is forced to the disk; at most a second.
+    public var syncInterval: Duration = .milliseconds(500)
+    /// How long `finish` waits for the disk.
+    public var finishDeadline: Duration = .seconds(10)
+
+    /// The defaults.
+    public init() {}
+  }
+
+  private let core: RecorderCore
+
+  /// Takes the file's name; the file itself begins with the first sync sample.
+  ///
+  /// - Throws: `unknownContainer`, `fileExists`, `folderMissing`, `notWritable`, `diskFull`.
+  public convenience init(to file: URL, options: Options = Options()) throws(RecorderError) {
+    try self.init(to: file, options: options, timekeeper: SystemTimekeeper.shared)
+  }
+
+  /// - Parameter timekeeper: whose lanes write and synchronize.
+  package init(to file: URL, options: Options, timekeeper: any Timekeeper) throws(RecorderError) {
+    let path = file.path
+    guard let container = options.container ?? RecordingContainer(pathExtension: file.pathExtension) else {
+      throw .unknownContainer(path: path)
+    }
+    try RecordingName.claim(path, overwrites: options.overwrites)
+    core = RecorderCore(path: path, container: container, options: options, timekeeper: timekeeper)
+  }
+
+  deinit { core.complete(nil) }
+
+  /// Records a stream from its next sync frame on, which is asked for at once. The stream may start later, stop, start
+  /// again and pause; the recording goes on until `finish`.
+  ///
+  /// - Throws: `needsCompressedVideo` for a stream of decoded frames, `notRecording` when it has a stream already, and what
+  ///   ended the recording.
+  public func record(_ stream: MWDATCamera.Stream) throws(RecorderError) {
+    guard stream.streamConfiguration.videoCodec == .hvc1 else {
+      throw .needsCompressedVideo(found: "decoded video; ask the stream for .hvc1")
+    }
+    try core.take(stream)
+  }
+
+  /// Records a sample: HEVC in NAL units behind 4-byte lengths, parameter sets in its format description (`hvc1`). Returns
+  /// at once, holding on to the sample's memory until it is written.
+  ///
+  /// - Returns: false when it was dropped; the recording goes on with the next sync sample.
+  /// - Throws: `needsCompressedVideo`, `unreadableSample`; `notRecording` after `finish`; and what ended the recording.
+  @discardableResult
+  public func append(_ sampleBuffer: CMSampleBuffer) throws(RecorderError) -> Bool {
+    try core.append(sampleBuffer)
+  }
+
+  /// Writes what waits, completes the file and has it reach the disk. Calling it again gives the same outcome.
+  ///
+  /// - Throws: what ended the recording; `nothingRecorded` when no frame came, and then no file is left; `stalled` when the
+  ///   disk took longer than `Options.finishDeadline`.
+  public func finish() async throws(RecorderError) -> RecordingSummary { try await core.finish() }
+
+  /// The figures now.
+  public var statistics: RecordingStatistics { core.statistics }
+
+  /// Tells what happens to the recording. Nothing is replayed; listeners are called on a thread of the recorder's.
+  public var eventPublisher: any Announcer<RecordingEvent> { core.events }
+}

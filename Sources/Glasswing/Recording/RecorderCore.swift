@@ -1,0 +1,308 @@
+import Foundation
+import LinkProtocol
+import MWDATCamera
+import MWDATCore
+import Synchronization
+import Units
+
+/// A recorder's inside. Lives on while a file is being completed, also after its recorder was released.
+///
+/// Three lanes: one writes, one forces data to the disk, one tells listeners. None waits for another.
+final class RecorderCore: Sendable {
+  typealias Outcome = Result<RecordingSummary, RecorderError>
+
+  private enum Phase {
+    case recording
+    /// The asked length is reached: nothing more is taken.
+    case full
+    /// An error ended it; the file is as complete as it could be made.
+    case failed(RecorderError)
+    /// `finish` was called; what waits is still written.
+    case finishing
+    case finished(Outcome)
+  }
+
+  private struct State {
+    var phase = Phase.recording
+    var queue: RecordingQueue<RecordingUnit>
+    /// Whether the writing lane has been told that there is something.
+    var isDraining = false
+    /// Samples that could not even be queued.
+    var unreadable = 0
+    var written = RecordingStatistics()
+    var token: (any AnyListenerToken)?
+    var stream: MWDATCamera.Stream?
+    var waiters: [ResumeOnce<Outcome>] = []
+  }
+
+  /// How long samples may rest in the muxer when no further one comes.
+  private static let flushAfter: Duration = .milliseconds(500)
+
+  let events: Broadcaster<RecordingEvent>
+  private let path: String
+  private let container: RecordingContainer
+  private let options: Recorder.Options
+  private let timekeeper: any Timekeeper
+  private let writingLane: any Lane
+  private let syncLane: any Lane
+  private let eventLane: any Lane
+  private let writer: RecordingWriter
+  private let state: Mutex<State>
+  private let isSyncing = Atomic<Bool>(false)
+  private let isFlushing = Atomic<Bool>(false)
+
+  init(path: String, container: RecordingContainer, options: Recorder.Options, timekeeper: any Timekeeper) {
+    self.path = path
+    self.container = container
+    self.options = options
+    self.timekeeper = timekeeper
+    writingLane = timekeeper.makeLane("record")
+    syncLane = timekeeper.makeLane("record-sync")
+    eventLane = timekeeper.makeLane("record-events")
+    events = Broadcaster(lane: eventLane)
+    writer = RecordingWriter(
+      path: path, container: container, overwrites: options.overwrites, limit: options.limit)
+    state = Mutex(
+      State(queue: RecordingQueue(limits: .init(span: options.queueSpan, bytes: .bytes(options.queueBytes)))))
+  }
+
+  var statistics: RecordingStatistics {
+    state.withLock { state in
+      var statistics = state.written
+      statistics.framesIn = state.queue.offered + state.unreadable
+      statistics.framesDropped = state.queue.dropped + state.unreadable
+      return statistics
+    }
+  }
+
+  // MARK: Samples in
+
+  func take(_ stream: MWDATCamera.Stream) throws(RecorderError) {
+    let isFree = try state.withLock { state throws(RecorderError) in
+      try Self.checkOpen(state.phase)
+      guard state.stream == nil else { return false }
+      state.stream = stream
+      return true
+    }
+    guard isFree else { throw .notRecording }
+    let token = stream.videoFramePublisher.listen { [weak self] frame in
+      // A sample that can't be recorded is counted; there is nobody to throw to.
+      _ = try? self?.append(frame.sampleBuffer)
+    }
+    // Ended meanwhile: the token goes with this scope.
+    state.withLock { state in
+      if state.stream != nil { state.token = token }
+    }
+    stream.requestKeyframe()
+  }
+
+  func append(_ sample: CMSampleBuffer) throws(RecorderError) -> Bool {
+    let unit: RecordingUnit
+    do throws(RecorderError) {
+      unit = try RecordingUnit(sample)
+    } catch {
+      try state.withLock { state throws(RecorderError) in
+        try Self.checkOpen(state.phase)
+        state.unreadable += 1
+      }
+      throw error
+    }
+    let now = timekeeper.now
+    let verdict = try state.withLock { state throws(RecorderError) -> RecordingQueue<RecordingUnit>.Verdict? in
+      if case .full = state.phase { return nil }
+      try Self.checkOpen(state.phase)
+      let verdict = state.queue.offer(unit, bytes: unit.size, isSync: unit.isSync, at: now)
+      switch verdict {
+      case .queued:
+        if !state.isDraining {
+          state.isDraining = true
+          writingLane.run { self.drain() }
+        }
+      case .overflow: events.send(RecordingEvent(.overflowed))
+      case .needsSync: break
+      }
+      return verdict
+    }
+    return verdict == .queued
+  }
+
+  private static func checkOpen(_ phase: Phase) throws(RecorderError) {
+    switch phase {
+    case .recording, .full: return
+    case .failed(let error): throw error
+    case .finishing, .finished: throw .notRecording
+    }
+  }
+
+  // MARK: Writing, on the writing lane
+
+  private func drain() {
+    while let unit = nextUnit() { write(unit) }
+  }
+
+  private func nextUnit() -> RecordingUnit? {
+    state.withLock { state in
+      let unit = state.queue.take()
+      if unit == nil { state.isDraining = false }
+      return unit
+    }
+  }
+
+  private func write(_ unit: RecordingUnit) {
+    do throws(RecorderError) {
+      let outcome = try writer.write(unit, usualFrame: usualFrame)
+      let statistics = writer.statistics
+      state.withLock { $0.written = statistics }
+      if let event = outcome.event { events.send(event) }
+      if outcome.reachedLimit {
+        reachLimit()
+      } else {
+        scheduleSync()
+        scheduleFlush()
+      }
+    } catch {
+      guard error.severity == .terminal else {
+        let stream = state.withLock { state in
+          state.queue.refuse()
+          return state.stream
+        }
+        stream?.requestKeyframe()
+        return
+      }
+      fail(error)
+    }
+  }
+
+  /// How long a frame lasts, by what the stream agreed on.
+  private func usualFrame() -> Duration? {
+    guard let rate = state.withLock({ $0.stream })?.negotiatedConfiguration?.frameRate, rate > 0 else { return nil }
+    return .seconds(1) / rate
+  }
+
+  private func reachLimit() {
+    let isFirst = state.withLock { state in
+      // The one that showed it and all that follow were never asked for.
+      state.queue.forgetTaken()
+      state.queue.forgetAll()
+      guard case .recording = state.phase else { return false }
+      state.phase = .full
+      return true
+    }
+    if isFirst { events.send(RecordingEvent(.reachedLimit)) }
+  }
+
+  private func fail(_ error: RecorderError) {
+    // Best effort: the muxer has flushed what it could, and the file plays up to there.
+    try? writer.finish()
+    let statistics = writer.statistics
+    let released = state.withLock { state in
+      state.queue.refuse()
+      state.queue.removeAll()
+      state.written = statistics
+      if case .recording = state.phase { state.phase = .failed(error) }
+      defer {
+        state.token = nil
+        state.stream = nil
+      }
+      return (state.token, state.stream)
+    }
+    withExtendedLifetime(released) {}
+    events.send(RecordingEvent(.failed, file: writer.files.last, error: error))
+  }
+
+  /// When no unit comes for a while, the last ones must not rest in the muxer.
+  private func scheduleFlush() {
+    guard !isFlushing.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    let written = statistics.framesWritten
+    writingLane.run(at: timekeeper.now + Self.flushAfter) { [weak self] in
+      guard let self else { return }
+      isFlushing.store(false, ordering: .releasing)
+      guard case .recording = state.withLock({ $0.phase }) else { return }
+      guard statistics.framesWritten == written else { return scheduleFlush() }
+      do throws(RecorderError) {
+        try writer.flush()
+        scheduleSync()
+      } catch {
+        fail(error)
+      }
+    }
+  }
+
+  /// The first write after a synchronization plans the next one.
+  private func scheduleSync() {
+    guard let file = writer.file, !isSyncing.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    let interval = min(options.syncInterval, .seconds(1))
+    syncLane.run(at: timekeeper.now + interval) { [weak self] in
+      self?.isSyncing.store(false, ordering: .releasing)
+      // A disk that refuses shows at the next write, which reports it with its cause.
+      try? file.synchronize()
+    }
+  }
+
+  // MARK: The end
+
+  func finish() async throws(RecorderError) -> RecordingSummary {
+    let waiter = ResumeOnce<Outcome>()
+    let watch = timekeeper.makeLane("record-watch")
+    let stalled = RecorderError.stalled(path: path)
+    let timer = watch.run(at: timekeeper.now + options.finishDeadline) { waiter.resume(with: .failure(stalled)) }
+    complete(waiter)
+    let outcome = await withCheckedContinuation { waiter.store($0) }
+    timer.cancel()
+    watch.end()
+    return try outcome.get()
+  }
+
+  /// Begins to complete the file, unless that was begun; tells the waiter when it is done.
+  func complete(_ waiter: ResumeOnce<Outcome>?) {
+    let (outcome, released): (Outcome?, Any) = state.withLock { state in
+      let released = (state.token, state.stream)
+      state.token = nil
+      state.stream = nil
+      if case .finished(let outcome) = state.phase { return (outcome, released) }
+      if let waiter { state.waiters.append(waiter) }
+      if case .finishing = state.phase { return (nil, released) }
+      let error: RecorderError? = if case .failed(let failure) = state.phase { failure } else { nil }
+      state.phase = .finishing
+      // Behind the drain that is queued, if any: the lane keeps the order.
+      writingLane.run { self.completeFile(after: error) }
+      return (nil, released)
+    }
+    withExtendedLifetime(released) {}
+    if let outcome { waiter?.resume(with: outcome) }
+  }
+
+  /// On the writing lane, after the last unit.
+  private func completeFile(after failure: RecorderError?) {
+    var failure = failure
+    if failure == nil {
+      do throws(RecorderError) {
+        try writer.finish()
+      } catch {
+        failure = error
+      }
+    }
+    let outcome = makeOutcome(failure)
+    let waiters = state.withLock { state in
+      state.phase = .finished(outcome)
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume(with: outcome) }
+    events.finish()
+    syncLane.end()
+    eventLane.run { [eventLane] in eventLane.end() }
+    writingLane.end()
+  }
+
+  private func makeOutcome(_ failure: RecorderError?) -> Outcome {
+    let statistics = writer.statistics
+    state.withLock { $0.written = statistics }
+    if let failure { return .failure(failure) }
+    guard !writer.files.isEmpty else { return .failure(.nothingRecorded(path: path)) }
+    return .success(
+      RecordingSummary(
+        files: writer.files, container: container, firstFrameNanoseconds: writer.firstFrame?.nanoseconds,
+        statistics: self.statistics))
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+
+/// The kinds of file that a recorder writes.
+public enum RecordingContainer: String, Codable, Hashable, Sendable, CaseIterable {
+  /// Fragmented MP4 (ISO/IEC 14496-12).
+  case mp4
+  /// The same in QuickTime's form.
+  case mov
+  /// Matroska (RFC 9559).
+  case mkv
+
+  /// By a file's ending, without regard to case; nil for others.
+  public init?(pathExtension: String) { self.init(rawValue: pathExtension.lowercased()) }
+}
+
+/// The names of a recording's files.
+enum RecordingName {
+  /// Takes a name, without a race: the file is made, empty, or emptied if it may be overwritten.
+  ///
+  /// - Throws: `fileExists`, `folderMissing`, `notWritable`, `diskFull`.
+  static func claim(_ path: String, overwrites: Bool) throws(RecorderError) {
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrites ? O_TRUNC : O_EXCL)
+    let descriptor = open(path, flags, 0o666)
+    guard descriptor < 0 else {
+      close(descriptor)
+      return
+    }
+    switch errno {
+    case EEXIST: throw .fileExists(path: path)
+    case ENOENT, ENOTDIR: throw .folderMissing(path: folder(of: path))
+    case ENOSPC, EDQUOT: throw .diskFull(path: path)
+    case let code: throw .notWritable(path: path, reason: String(cString: strerror(code)))
+    }
+  }
+
+  /// Claims the name in which a recording goes on: `walk.mp4` gives `walk-002.mp4`, the next number if that is taken.
+  ///
+  /// - Returns: the path and the number it has.
+  static func claim(following path: String, part: Int, overwrites: Bool) throws(RecorderError) -> (String, Int) {
+    for number in part..<part + 1000 {
+      let candidate = Self.path(path, part: number)
+      do throws(RecorderError) {
+        try claim(candidate, overwrites: overwrites)
+        return (candidate, number)
+      } catch {
+        guard case .fileExists = error else { throw error }
+      }
+    }
+    throw .fileExists(path: Self.path(path, part: part))
+  }
+
+  static func path(_ path: String, part: Int) -> String {
+    guard part > 1 else { return path }
+    let ending = (path as NSString).pathExtension
+    let stem = (path as NSString).deletingPathExtension
+    let digits = String(part)
+    let number = String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+    return ending.isEmpty ? "\(stem)-\(number)" : "\(stem)-\(number).\(ending)"
+  }
+
+  private static func folder(of path: String) -> String {
+    let folder = (path as NSString).deletingLastPathComponent
+    return folder.isEmpty ? "." : folder
+  }
+}

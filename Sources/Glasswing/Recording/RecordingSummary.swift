@@ -1,0 +1,67 @@
+import Foundation
+
+/// What a recorder has done so far. In a finished recording `framesIn` is `framesWritten` plus `framesDropped`.
+public struct RecordingStatistics: Codable, Hashable, Sendable {
+  /// Samples handed to the recorder.
+  public var framesIn = 0
+  /// Samples that are in a file.
+  public var framesWritten = 0
+  /// Samples that are not, for any cause: before the first sync sample, no room in the queue, a failed disk.
+  public var framesDropped = 0
+  /// Stamps that were equal, went back or were missing, and were moved.
+  public var stampRepairs = 0
+  /// Bytes written to the files.
+  public var bytes = 0
+  /// From the first frame to the end of the last one, over all files.
+  public var duration: Duration = .zero
+
+  /// Nothing yet.
+  public init() {}
+}
+
+/// What a finished recording is.
+public struct RecordingSummary: Codable, Hashable, Sendable {
+  /// The files, in order. There are several when the picture's size changed on the way.
+  public let files: [URL]
+  /// Their kind.
+  public let container: RecordingContainer
+  /// Presentation time of the first frame, in nanoseconds on the host's monotonic clock; the files count from there.
+  public let firstFrameNanoseconds: Int64?
+  /// The figures.
+  public let statistics: RecordingStatistics
+}
+
+/// What happens to a recording while it runs. A struct with named kinds, so that later versions can add to them.
+public struct RecordingEvent: Codable, Hashable, Sendable {
+  /// What happened.
+  public struct Kind: RawRepresentable, Codable, Hashable, Sendable {
+    /// The stable name.
+    public let rawValue: String
+    /// Any name; those that this version sends are the static members.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The first frame is in `file`.
+    public static let began = Kind(rawValue: "began")
+    /// It goes on in `file`, since the picture's form changed.
+    public static let continued = Kind(rawValue: "continued")
+    /// The asked length is reached; nothing more is taken.
+    public static let reachedLimit = Kind(rawValue: "reachedLimit")
+    /// The queue was full; samples are dropped up to the next sync sample.
+    public static let overflowed = Kind(rawValue: "overflowed")
+    /// It is at its end, by `error`.
+    public static let failed = Kind(rawValue: "failed")
+  }
+
+  /// What happened.
+  public let kind: Kind
+  /// The file in question, where there is one.
+  public let file: URL?
+  /// The cause, where there is one.
+  public let error: RecorderError?
+
+  init(_ kind: Kind, file: URL? = nil, error: RecorderError? = nil) {
+    self.kind = kind
+    self.file = file
+    self.error = error
+  }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import LinkProtocol
+import MWDATCamera
+import MediaEngine
+import Units
+
+/// What writes a recording: the muxer of the present file, and the files before it.
+///
+/// `@unchecked Sendable`: confined to the recorder's lane; everything here is called there and nowhere else.
+final class RecordingWriter: @unchecked Sendable {
+  /// What a written unit brought about.
+  struct Outcome: Equatable {
+    var event: RecordingEvent?
+    var reachedLimit = false
+  }
+
+  /// Frames last this long where nobody says how long they do.
+  private static let usualFrame: Duration = .nanoseconds(33_333_333)
+
+  private let path: String
+  private let container: RecordingContainer
+  private let overwrites: Bool
+  private let limit: Duration?
+  private var frame = RecordingWriter.usualFrame
+
+  private var muxer: FragmentedMuxer?
+  private var format: CMFormatDescription?
+  private var parameterSets: [[UInt8]] = []
+  private var part = 1
+  private var first: Instant?
+  /// Sums of the files that are complete.
+  private var complete = RecordingStatistics()
+  private(set) var files: [URL] = []
+
+  /// The name has been claimed.
+  init(path: String, container: RecordingContainer, overwrites: Bool, limit: Duration?) {
+    self.path = path
+    self.container = container
+    self.overwrites = overwrites
+    self.limit = limit
+  }
+
+  /// The file to be forced to the disk from time to time.
+  var file: OutputFile? { muxer?.file }
+  var firstFrame: Instant? { first }
+
+  /// Figures over all files; what the recorder counts itself is left at 0.
+  var statistics: RecordingStatistics {
+    var sum = complete
+    if let muxer { Self.add(muxer, to: &sum) }
+    return sum
+  }
+
+  /// - Parameter usualFrame: how long a frame lasts where it doesn't say so itself; asked when a file begins.
+  func write(_ unit: RecordingUnit, usualFrame: () -> Duration?) throws(RecorderError) -> Outcome {
+    if isBeyondLimit(unit) { return Outcome(reachedLimit: true) }
+    var outcome = Outcome()
+    try takeFormat(of: unit)
+    if muxer == nil {
+      frame = duration(of: unit) ?? usualFrame() ?? Self.usualFrame
+      outcome.event = try begin(part: 1)
+    }
+    do throws(MediaError) {
+      try append(unit)
+    } catch {
+      guard error.cause == .parameterSetsChanged else { throw failure(error) }
+      outcome.event = try goOn(with: unit)
+    }
+    if first == nil { first = unit.presentation }
+    return outcome
+  }
+
+  /// Hands what the muxer holds back to the system.
+  func flush() throws(RecorderError) {
+    do throws(MediaError) {
+      try muxer?.flush()
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// Completes the present file. Without one frame the claimed file goes.
+  func finish() throws(RecorderError) {
+    guard let muxer else {
+      if files.isEmpty { unlink(path) }
+      return
+    }
+    defer { self.muxer = nil }
+    do throws(MediaError) {
+      try muxer.finish()
+    } catch {
+      Self.add(muxer, to: &complete)
+      throw failure(error)
+    }
+    Self.add(muxer, to: &complete)
+  }
+
+  /// Half a frame's tolerance, since stamps jitter: 4 s at 24 frames a second are 96 frames.
+  private func isBeyondLimit(_ unit: RecordingUnit) -> Bool {
+    guard let limit, let first, let presentation = unit.presentation else { return false }
+    return presentation - first >= limit - frame / 2
+  }
+
+  private func duration(of unit: RecordingUnit) -> Duration? {
+    unit.duration.flatMap { $0 > .zero && $0 < .seconds(10) ? $0 : nil }
+  }
+
+  /// Reads the parameter sets when the format is another object than before; a stream has one for thousands of frames.
+  private func takeFormat(of unit: RecordingUnit) throws(RecorderError) {
+    guard format !== unit.format else { return }
+    parameterSets = try unit.parameterSets()
+    format = unit.format
+  }
+
+  private func append(_ unit: RecordingUnit) throws(MediaError) {
+    guard let muxer else { return }
+    let result = unit.data.withContiguousStorage { bytes in
+      Result { () throws(MediaError) in
+        try muxer.append(bytes, presentation: unit.presentation, parameterSets: parameterSets)
+      }
+    }
+    try result.get()
+  }
+
+  private func begin(part: Int) throws(RecorderError) -> RecordingEvent {
+    let path: String
+    if part == 1 {
+      path = self.path
+    } else {
+      (path, self.part) = try RecordingName.claim(following: self.path, part: part, overwrites: overwrites)
+    }
+    do throws(MediaError) {
+      let configuration = try HEVCConfiguration(parameterSets: parameterSets)
+      muxer = try FragmentedMuxer(
+        path: path, container: container.muxerContainer,
+        video: .init(configuration: configuration, frameInterval: frame),
+        // The first file begins at zero; the following ones go on where it ended.
+        origin: part == 1 ? nil : first)
+    } catch {
+      throw failure(error)
+    }
+    let url = URL(filePath: path)
+    files.append(url)
+    return RecordingEvent(part == 1 ? .began : .continued, file: url)
+  }
+
+  /// The container holds one set of parameters: the next file takes the unit, if a file can begin with it.
+  private func goOn(with unit: RecordingUnit) throws(RecorderError) -> RecordingEvent {
+    guard unit.isSync else { throw .unreadableSample(reason: "its format changed in mid-stream") }
+    try finish()
+    let event = try begin(part: part + 1)
+    do throws(MediaError) {
+      try append(unit)
+    } catch {
+      throw failure(error)
+    }
+    return event
+  }
+
+  private func failure(_ error: MediaError) -> RecorderError {
+    let path = error.path ?? files.last?.path ?? path
+    switch error.cause {
+    case .storageFull: return .diskFull(path: path)
+    case .fileNotWritable: return .notWritable(path: path, reason: error.reason)
+    case .malformedData, .parameterSetsMissing, .firstUnitNotSync: return .unreadableSample(reason: error.reason)
+    case .fileNotFound, .fileNotReadable, .notARegularFile, .emptyFile, .notMedia, .truncatedFile, .noVideoTrack,
+      .codecNotSupported, .noDecodablePicture, .writingFailed, .parameterSetsChanged, .finished, .damagedPicture,
+      .syncUnitNeeded, .pixelFormatNotSupported, .sizeNotSupported, .outOfMemory, .libraryFailure:
+      return .writeFailed(path: path, reason: error.reason)
+    }
+  }
+
+  private static func add(_ muxer: FragmentedMuxer, to sum: inout RecordingStatistics) {
+    let summary = muxer.summary
+    sum.framesWritten += summary.units
+    sum.stampRepairs += summary.repairedStamps
+    sum.duration += summary.duration
+    sum.bytes += muxer.file.writtenBytes
+  }
+}
+
+extension RecordingContainer {
+  fileprivate var muxerContainer: FragmentedMuxer.Container {
+    switch self {
+    case .mp4: .mp4
+    case .mov: .mov
+    case .mkv: .mkv
+    }
+  }
+}
+
+extension MediaError {
+  /// What is wrong, without the path, which our own errors carry.
+  fileprivate var reason: String {
+    MediaError(cause, while: stage, detail, library: library).description
+  }
+}
