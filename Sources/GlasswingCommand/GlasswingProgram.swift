@@ -33,11 +33,14 @@ enum GlasswingProgram {
 
   private static func run(_ arguments: Arguments) async throws(CommandFailure) -> ExitStatus {
     switch arguments.command {
+    case .record: try await RecordCommand(arguments).run()
+    case .photo: try await PhotoCommand(arguments).run()
+    case .demo: try await DemoCommand(arguments).run()
+    case .bench: try await BenchCommand(arguments).run()
+    case .doctor: await DoctorCommand(arguments).run()
     case .completions: completions(arguments)
     case .help: help(arguments)
     case .version: versionText(arguments)
-    case .record, .photo, .demo, .bench, .doctor:
-      throw CommandFailure(subject: arguments.command.rawValue, "is not built yet")
     }
   }
 

@@ -1,0 +1,26 @@
+import LinkProtocol
+import LinkTransport
+
+/// `glasswing doctor`: all checks, in the order in which a failure explains the next.
+struct DoctorCommand {
+  private let arguments: Arguments
+  private let timekeeper: any Timekeeper
+
+  init(_ arguments: Arguments, timekeeper: any Timekeeper = SystemTimekeeper.shared) {
+    self.arguments = arguments
+    self.timekeeper = timekeeper
+  }
+
+  func run() async -> ExitStatus {
+    var checks = MediaChecks.libraries() + MediaChecks.codecs(timekeeper: timekeeper)
+    checks.append(await SystemChecks.clock(timekeeper: timekeeper))
+    checks.append(SystemChecks.congestionControl())
+    checks.append(SystemChecks.ffmpeg())
+    checks.append(await GlassesChecks.simulation())
+    checks.append(GlassesChecks.companion())
+    checks.append(GlassesChecks.devices())
+    let report = DoctorReport(version: GlasswingProgram.version, checks: checks)
+    Console.shared.result(arguments.has(.json) ? JSONResult.text(report) : report.text)
+    return report.ok ? .done : .couldNotStart
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Glasswing
+import LinkProtocol
+import LinkTransport
+import MWDATCamera
+import MWDATCore
+import Units
+
+/// `glasswing photo`: one photo while the glasses stream, its bytes as they came.
+struct PhotoCommand {
+  /// For `--json`.
+  struct Result: Codable, Equatable {
+    let file: String
+    let format: String
+    let bytes: Int
+    let width: Int?
+    let height: Int?
+    /// From the request to the bytes.
+    let milliseconds: Double
+
+    enum CodingKeys: String, CodingKey {
+      case file, format, bytes, width, height
+      case milliseconds = "capture_ms"
+    }
+  }
+
+  private enum End: Sendable {
+    case photo(PhotoData)
+    case failed(String?)
+    case signal
+    case timeout
+  }
+
+  /// Longer than the glasses' own deadlines for a start and for a photo together.
+  private static let deadline: Duration = .seconds(25)
+
+  private let arguments: Arguments
+  private let timekeeper: any Timekeeper
+  private let path: String
+
+  init(_ arguments: Arguments, timekeeper: any Timekeeper = SystemTimekeeper.shared) {
+    self.arguments = arguments
+    self.timekeeper = timekeeper
+    path = arguments.text(.output) ?? ""
+  }
+
+  /// What was asked for, else what the file's name says, else JPEG.
+  private var format: PhotoCaptureFormat {
+    if let asked = arguments.givenText(.format) { return asked == "heic" ? .heic : .jpeg }
+    return ["heic", "heif"].contains(URL(filePath: path).pathExtension.lowercased()) ? .heic : .jpeg
+  }
+
+  func run() async throws(CommandFailure) -> ExitStatus {
+    try arguments.checkSimulated()
+    let file = try OutputFile.claim(path, overwrites: arguments.has(.force))
+    do throws(CommandFailure) {
+      try await capture(into: file)
+      return .done
+    } catch {
+      file.abandon()
+      throw error
+    }
+  }
+
+  private func capture(into file: OutputFile) async throws(CommandFailure) {
+    let feed = arguments.givenText(.feed)
+    // A small stream: the photo comes from the camera at its full size whatever the stream's is.
+    let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 15)
+    let camera = try await SimulatedCamera.open(feed: feed, configuration: configuration, timekeeper: timekeeper)
+    let end = ResumeOnce<End>()
+    let stream = camera.stream
+    let watch = StreamWatch(stream) { end.resume(with: .failed($0)) }
+    let tokens = ListenerTokenBag()
+    stream.photoDataPublisher.listen { end.resume(with: .photo($0)) }.store(in: tokens)
+    stream.errorPublisher.listen { error in
+      if error == .photoCaptureFailed { end.resume(with: .failed(watch.cause)) }
+    }.store(in: tokens)
+    let format = format
+    stream.statePublisher.listen { [weak stream] state in
+      guard state == .streaming, let stream else { return }
+      if !stream.capturePhoto(format: format) { end.resume(with: .failed("the glasses refused to take a photo")) }
+    }.store(in: tokens)
+    Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
+    let lane = timekeeper.makeLane("photo-deadline")
+    lane.run(at: timekeeper.now + Self.deadline) { end.resume(with: .timeout) }
+    let begun = timekeeper.now
+    stream.start()
+    let outcome = await end.value()
+    let elapsed = timekeeper.now - begun
+    lane.end()
+    tokens.clear()
+    watch.end()
+    await camera.close()
+    switch outcome {
+    case .photo(let photo):
+      try file.write(photo.data)
+      tell(photo, elapsed)
+    case .failed(let cause): throw CommandFailure(feed: feed, cause: cause ?? "the stream ended before a photo came")
+    case .signal: throw CommandFailure(.cutOff, subject: path, "interrupted before the photo came")
+    case .timeout: throw CommandFailure(subject: path, "no photo came in time", next: "see glasswing doctor")
+    }
+  }
+
+  private func tell(_ photo: PhotoData, _ elapsed: Duration) {
+    let name = photo.format == .heic ? "heic" : "jpeg"
+    let image = UIImage(data: photo.data)
+    if arguments.has(.json) {
+      Console.shared.result(
+        JSONResult.text(
+          Result(
+            file: path, format: name, bytes: photo.data.count, width: image.map { Int($0.size.width) },
+            height: image.map { Int($0.size.height) }, milliseconds: Spread.milliseconds(elapsed))))
+    }
+    guard !arguments.has(.quiet) else { return }
+    let size = image.map { "\(Int($0.size.width))x\(Int($0.size.height)), " } ?? ""
+    Console.shared.log("\(path): \(name), \(size)\(photo.data.count) bytes")
+  }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Glasswing
+import LinkProtocol
+import LinkTransport
+import MWDATCamera
+import MWDATCore
+import Units
+
+/// `glasswing record`: a stream into a file, until the asked time, a signal or a failure.
+struct RecordCommand {
+  /// What can end a recording.
+  enum End: Equatable, Sendable {
+    /// The asked length is in the file.
+    case complete
+    case signal
+    /// The stream stopped, for this reason.
+    case stream(String?)
+    case recorder(RecorderError)
+    /// The length should have been reached, but pictures stopped coming.
+    case stalled
+  }
+
+  /// For `--json`.
+  struct Result: Codable, Equatable {
+    let files: [String]
+    let complete: Bool
+    let frames: Int
+    let seconds: Double
+    let bytes: Int
+    let kbitPerSecond: Double
+    let dropped: Int
+    let stampRepairs: Int
+    let width: Int?
+    let height: Int?
+    let framesPerSecond: Int?
+    let firstFrame: Double?
+
+    enum CodingKeys: String, CodingKey {
+      case files, complete, frames, seconds, bytes, dropped, width, height
+      case kbitPerSecond = "kbit_per_s"
+      case stampRepairs = "stamp_repairs"
+      case framesPerSecond = "fps"
+      case firstFrame = "first_frame_ms"
+    }
+  }
+
+  private let arguments: Arguments
+  private let timekeeper: any Timekeeper
+  private let limit: Duration?
+
+  init(_ arguments: Arguments, timekeeper: any Timekeeper = SystemTimekeeper.shared) {
+    self.arguments = arguments
+    self.timekeeper = timekeeper
+    limit = arguments.duration(.seconds)
+  }
+
+  func run() async throws(CommandFailure) -> ExitStatus {
+    try arguments.checkSimulated()
+    let feed = arguments.givenText(.feed)
+    let recorder = try makeRecorder()
+    let camera: SimulatedCamera
+    do throws(CommandFailure) {
+      camera = try await SimulatedCamera.open(
+        feed: feed, configuration: arguments.configuration(.hvc1), timekeeper: timekeeper)
+    } catch {
+      // Takes the claimed name back.
+      _ = try? await recorder.finish()
+      throw error
+    }
+    let end = ResumeOnce<End>()
+    let begun = timekeeper.now
+    let watch = StreamWatch(camera.stream) { end.resume(with: .stream($0)) }
+    let events = listen(to: recorder, end)
+    Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
+    do throws(RecorderError) {
+      try recorder.record(camera.stream)
+    } catch {
+      throw CommandFailure(recording: error)
+    }
+    let stream = camera.stream
+    stream.start()
+    let display = FigureDisplay(quiet: arguments.has(.quiet), timekeeper: timekeeper) { [timekeeper] in
+      ProgressLine(stream.statistics, elapsed: timekeeper.now - begun)
+    }
+    let outcome = await end.value()
+    display.end()
+    await events.cancel()
+    watch.end()
+    let statistics = stream.statistics
+    let video = stream.negotiatedConfiguration
+    let summary = await finish(recorder)
+    await camera.close()
+    return try report(outcome, summary, statistics, video)
+  }
+
+  private func makeRecorder() throws(CommandFailure) -> Recorder {
+    var options = Recorder.Options()
+    options.container = arguments.text(.container).flatMap { RecordingContainer(rawValue: $0) }
+    options.overwrites = arguments.has(.force)
+    options.limit = limit
+    do throws(RecorderError) {
+      return try Recorder(to: URL(filePath: arguments.text(.output) ?? ""), options: options)
+    } catch {
+      throw CommandFailure(recording: error)
+    }
+  }
+
+  /// The recording's own ends. The length counts from its first frame; pictures that stop coming must not make it
+  /// wait for ever.
+  private func listen(to recorder: Recorder, _ end: ResumeOnce<End>) -> any AnyListenerToken {
+    let grace: Duration = .seconds(3)
+    let lane = timekeeper.makeLane("record-length")
+    return recorder.eventPublisher.listen { [timekeeper, limit] event in
+      if event.kind == .began, let limit {
+        lane.run(at: timekeeper.now + limit + grace) { end.resume(with: .stalled) }
+      } else if event.kind == .reachedLimit {
+        end.resume(with: .complete)
+      } else if event.kind == .failed, let error = event.error {
+        end.resume(with: .recorder(error))
+      }
+    }
+  }
+
+  private func finish(_ recorder: Recorder) async -> Swift.Result<RecordingSummary, RecorderError> {
+    do throws(RecorderError) {
+      return .success(try await recorder.finish())
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func report(
+    _ end: End, _ outcome: Swift.Result<RecordingSummary, RecorderError>, _ statistics: StreamStatistics,
+    _ video: NegotiatedVideo?
+  ) throws(CommandFailure) -> ExitStatus {
+    let summary: RecordingSummary
+    switch outcome {
+    case .success(let value): summary = value
+    case .failure(let error): throw failure(of: end, without: error)
+    }
+    let isComplete = end == .complete || (end == .signal && limit == nil)
+    tell(summary, isComplete, statistics, video)
+    switch end {
+    case .complete: return .done
+    case .signal: return limit == nil ? .done : .cutOff
+    case .stalled:
+      throw CommandFailure(
+        .cutOff, subject: summary.files.last?.path, "pictures stopped coming before the asked time",
+        next: "the file plays up to there")
+    case .stream(let cause):
+      throw CommandFailure(
+        .cutOff, subject: arguments.givenText(.feed) ?? "stream", cause ?? "the stream ended",
+        next: "the file plays up to there")
+    case .recorder(let error): throw CommandFailure(.cutOff, recording: error)
+    }
+  }
+
+  /// There is no file: what ended the stream tells more than that.
+  private func failure(of end: End, without error: RecorderError) -> CommandFailure {
+    switch end {
+    case .stream(let cause?):
+      return CommandFailure(feed: arguments.givenText(.feed), cause: cause)
+    case .signal:
+      return CommandFailure(.cutOff, subject: arguments.text(.output), "interrupted before the first picture")
+    case .complete, .stalled, .stream, .recorder:
+      return CommandFailure(recording: error)
+    }
+  }
+
+  private func tell(
+    _ summary: RecordingSummary, _ isComplete: Bool, _ statistics: StreamStatistics, _ video: NegotiatedVideo?
+  ) {
+    let figures = summary.statistics
+    let seconds = figures.duration.seconds
+    let rate = seconds > 0 ? Double(figures.bytes) * 8 / seconds / 1000 : 0
+    let dropped = figures.framesDropped + Int(clamping: statistics.drops.total)
+    if arguments.has(.json) {
+      Console.shared.result(
+        JSONResult.text(
+          Result(
+            files: summary.files.map(\.path), complete: isComplete, frames: figures.framesWritten,
+            seconds: (seconds * 1000).rounded() / 1000, bytes: figures.bytes, kbitPerSecond: (rate * 10).rounded() / 10,
+            dropped: dropped, stampRepairs: figures.stampRepairs, width: video?.width, height: video?.height,
+            framesPerSecond: video?.frameRate, firstFrame: statistics.firstFrame.map(Spread.milliseconds))))
+    }
+    guard !arguments.has(.quiet) else { return }
+    let names = summary.files.map(\.path).joined(separator: ", ")
+    Console.shared.log(
+      "\(names): \(figures.framesWritten) frames, \(ProgressLine.decimal(seconds, places: 2)) s, "
+        + "\(ProgressLine.decimal(rate, places: 0)) kbit/s, \(dropped) dropped")
+  }
+}
+
+extension ResumeOnce {
+  /// The value, once there is one. To be asked for once.
+  func value() async -> Value { await withCheckedContinuation { store($0) } }
+}
+
+extension CommandFailure {
+  /// A stream that brought nothing, by the glasses' words, which name the file where it is at fault.
+  init(feed: String?, cause: String) {
+    let named = feed.map { cause.contains($0) } ?? true
+    self.init(
+      subject: named ? nil : feed, cause,
+      next: feed == nil ? "see glasswing doctor" : "name a file with H.264 or HEVC video after --feed")
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Glasswing
+import LinkProtocol
+import MWDATCamera
+import MWDATCore
+import MWDATMockDevice
+import Units
+
+/// Simulated glasses with a camera that an app has opened, by the way that any app takes: session, camera, stream.
+struct SimulatedCamera: Sendable {
+  let glasses: any MockGlasses
+  let session: DeviceSession
+  let camera: Camera
+
+  var stream: MWDATCamera.Stream { camera.stream }
+
+  /// - Parameters:
+  ///   - feed: the path of what the glasses see; nil for the test pattern.
+  ///   - configuration: of the stream, which is not started.
+  static func open(
+    feed: String?, configuration: StreamConfiguration, timekeeper: any Timekeeper
+  ) async throws(CommandFailure) -> SimulatedCamera {
+    if let feed { try check(feed: feed) }
+    MockDeviceKit.shared.enable()
+    do {
+      let glasses = try MockDeviceKit.shared.pairGlasses(model: .rayBanMeta)
+      if let feed { glasses.services.camera.setCameraFeed(fileURL: URL(filePath: feed)) }
+      glasses.powerOn()
+      glasses.don()
+      let selector = SpecificDeviceSelector(device: glasses.deviceIdentifier)
+      let session = try Wearables.shared.createSession(deviceSelector: selector)
+      let states = session.stateStream()
+      try session.start()
+      for await state in states where state == .started || state == .stopped { break }
+      guard let camera = try session.addCamera(config: configuration) else {
+        throw CommandFailure(subject: "simulated glasses", "the session ended before it began", next: "try again")
+      }
+      return SimulatedCamera(glasses: glasses, session: session, camera: camera)
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure(subject: "simulated glasses", error.localizedDescription, next: "try again")
+    }
+  }
+
+  /// Ends stream and session, and takes the simulation away.
+  func close() async {
+    session.stop()
+    await MockDeviceKit.shared.disable()
+  }
+
+  /// What can be told of a feed without opening it. What is wrong inside it, the glasses will say.
+  private static func check(feed: String) throws(CommandFailure) {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: feed, isDirectory: &isFolder) else {
+      throw CommandFailure(subject: feed, "there is no such file", next: "name a video file after --feed")
+    }
+    guard !isFolder.boolValue else {
+      throw CommandFailure(subject: feed, "is a folder", next: "name a video file after --feed")
+    }
+    guard FileManager.default.isReadableFile(atPath: feed) else {
+      throw CommandFailure(subject: feed, "may not be read", next: "change its permissions, or name another file")
+    }
+  }
+}
+
+extension Arguments {
+  /// What the options say of a stream.
+  func configuration(_ codec: VideoCodec) -> StreamConfiguration {
+    let resolution: StreamingResolution =
+      switch text(.resolution) {
+      case "low": .low
+      case "high": .high
+      case _: .medium
+      }
+    return StreamConfiguration(
+      videoCodec: codec, resolution: resolution, frameRate: text(.fps).flatMap { UInt($0) } ?? 30)
+  }
+
+  /// Real glasses need a companion, which this version doesn't have.
+  func checkSimulated() throws(CommandFailure) {
+    guard has(.simulate) else {
+      throw CommandFailure(
+        subject: command.rawValue, "no glasses can be reached: this version has simulated ones only",
+        next: "add --simulate")
+    }
+  }
+}
