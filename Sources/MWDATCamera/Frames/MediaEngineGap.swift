@@ -2,13 +2,6 @@ import MediaEngine
 import PortableMedia
 
 // Stand-ins until the media engine has these; gone with its next step.
-struct VideoDecoder {
-  enum Output { case biPlanar }
-  init(codec: VideoCoding) throws(MediaError) {}
-  func decode(
-    _ bytes: UnsafeRawBufferPointer, parameterSets: [[UInt8]]?, output: Output
-  ) throws(MediaError) -> CVPixelBuffer? { throw MediaError(.libraryFailure, while: .decoding) }
-}
 enum StillDecoder {
   static func decode(_ bytes: [UInt8]) throws(MediaError) -> CVPixelBuffer {
     throw MediaError(.libraryFailure, while: .decoding)

@@ -35,7 +35,17 @@ final class FrameOutlet: Announcer, Sendable {
     self.timekeeper = timekeeper
     self.telemetry = telemetry
     self.requester = requester
-    broadcaster = FrameBroadcaster(name: "frames", timekeeper: timekeeper)
+    broadcaster = FrameBroadcaster(name: "frames", timekeeper: timekeeper, limit: Self.limit(codec))
+  }
+
+  /// How many frames may wait for one listener. Decoded ones are big, and a newer one is better than an old one. Of
+  /// compressed ones each is needed: the limit is what arrives at once when a link that stood still for a second, at 30
+  /// pictures a second, gets going again.
+  static func limit(_ codec: VideoCodec) -> Int {
+    switch codec {
+    case .raw: 3
+    case .hvc1: 32
+    }
   }
 
   var hasListeners: Bool { broadcaster.hasListeners }

@@ -62,9 +62,9 @@ public final class Stream: Sendable {
   /// Announces each new state.
   public var statePublisher: any Announcer<StreamState> { states }
 
-  /// Announces frames, to each listener on a thread of its own. While one is busy the newest three wait for it; older
-  /// ones are dropped, of compressed units all up to the next sync unit. A listener that comes while the stream runs
-  /// gets its first frame within a second.
+  /// Announces frames, to each listener on a thread of its own. While one is busy the newest three wait for it (of
+  /// compressed ones 32); older ones are dropped, of compressed ones all up to the next sync unit. A listener that comes
+  /// while the stream runs gets its first frame within a second.
   public var videoFramePublisher: any Announcer<VideoFrame> { frames.outlet }
 
   /// Announces each photo taken while streaming.
