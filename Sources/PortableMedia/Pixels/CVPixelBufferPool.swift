@@ -20,6 +20,8 @@ public final class CVPixelBufferPool: Sendable {
     package var outstanding = 0
     /// Blocks waiting to be used again now.
     package var idle = 0
+
+    package init() {}
   }
 
   private struct State {
