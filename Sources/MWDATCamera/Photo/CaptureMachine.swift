@@ -28,6 +28,12 @@ package struct CaptureMachine: Sendable {
     package var owner: Owner
     package var photo: PhotoID
     package var failure: Failure
+
+    package init(owner: Owner, photo: PhotoID, failure: Failure) {
+      self.owner = owner
+      self.photo = photo
+      self.failure = failure
+    }
   }
 
   package enum Phase: Hashable, Sendable {
