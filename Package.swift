@@ -96,7 +96,7 @@ let package = Package(
     .testTarget(name: "MWDATCameraTests", dependencies: ["MWDATCamera", "MediaEngine", "TestSupport"]),
     .testTarget(
       name: "MWDATMockDeviceTests",
-      dependencies: ["MWDATMockDevice", "MWDATCamera", "TestSupport"]),
+      dependencies: ["MWDATMockDevice", "MWDATCamera", "GlasswingTesting", "TestSupport"]),
     .testTarget(
       name: "GlasswingTests",
       dependencies: [

@@ -1,0 +1,100 @@
+import Foundation
+import LinkProtocol
+import LinkTransport
+import MWDATCamera
+import MWDATCore
+import MWDATMockDevice
+import TestSupport
+import Units
+import Testing
+
+/// The same as an app's own tests have it: the kit's default clock, everything awaited.
+@Suite("Simulated glasses in real time", .exclusive(.mockKit), .exclusive(.processor))
+struct RealTimePathTests {
+  @Test(
+    "register, permit, stream and stop, as an app does", arguments: [MWDATCamera.VideoCodec.raw, .hvc1])
+  func wholeWay(codec: MWDATCamera.VideoCodec) async throws {
+    MockDeviceKit.shared.enable(config: MockDeviceKitConfig(initiallyRegistered: false))
+    let wearables = Wearables.shared
+    let glasses = try MockDeviceKit.shared.pairGlasses(model: .rayBanMeta)
+    glasses.powerOn()
+    glasses.don()
+    try await wearables.startRegistration()
+    let selector = AutoDeviceSelector(wearables: wearables)
+    for await device in selector.activeDeviceStream() where device != nil { break }
+    let before = try await wearables.checkPermissionStatus(.camera)
+    #expect(before == .denied)
+    let answer = try await wearables.requestPermission(.camera)
+    #expect(answer == .granted)
+
+    let tokens = ListenerTokenBag()
+    let session = try wearables.createSession(deviceSelector: selector)
+    let sessionStates = session.stateStream()
+    try session.start()
+    for await state in sessionStates where state == .started { break }
+    let camera = try #require(
+      try session.addCamera(
+        config: StreamConfiguration(videoCodec: codec, resolution: .medium, frameRate: 24)))
+    let states = Observed<StreamState>()
+    let frames = Observed<VideoFrame>()
+    camera.stream.statePublisher.listen { states.record($0) }.store(in: tokens)
+    camera.stream.videoFramePublisher.listen { frames.record($0) }.store(in: tokens)
+    camera.stream.start()
+    try await frames.wait("24 frames") { $0.count >= 24 }
+    #expect(states.values.last == .streaming)
+    let stamps = frames.values.map { $0.sampleBuffer.presentationTimeStamp.value }
+    #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+    session.stop()
+    try await states.wait("the stop") { $0.last == .stopped }
+    await MockDeviceKit.shared.disable()
+    tokens.clear()
+  }
+
+  @Test("a hundred starts and stops without a pause leave no session, thread or descriptor (LIFE-3)")
+  func noLeaks() async throws {
+    MockDeviceKit.shared.enable()
+    let glasses = try MockKit.shared.pairGlasses(model: .rayBanMeta, deviceClock: .identity)
+    glasses.powerOn()
+    glasses.don()
+    func cycle() async throws {
+      let session = try Wearables.shared.createSession(
+        deviceSelector: SpecificDeviceSelector(device: glasses.deviceIdentifier))
+      let states = session.stateStream()
+      try session.start()
+      for await state in states where state == .started {
+        let camera = try session.addCamera(config: CameraWorld.compressed)
+        camera?.stream.start()
+        session.stop()
+      }
+    }
+    try await cycle()
+    let descriptors = try open()
+    for _ in 0..<100 { try await cycle() }
+    await MockDeviceKit.shared.disable()
+    #expect(glasses.agent.sessionCount == 0)
+    #expect(glasses.agent.linkCount == 0)
+    #expect(try open() <= descriptors)
+    try await threadsSettle()
+  }
+
+  private func open() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+  }
+
+  /// Threads of this project by their names, until there are none.
+  private func threadsSettle() async throws {
+    let timekeeper = SystemTimekeeper.shared
+    let lane = timekeeper.makeLane("test wait")
+    defer { lane.end() }
+    var names: [String] = []
+    for _ in 0..<100 {
+      names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap {
+        try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
+          .trimmingCharacters(in: .whitespacesAndNewlines)
+      }.filter { $0.hasPrefix("gw-") || ["capture", "encode", "session", "stream"].contains($0) }
+      if names.isEmpty { return }
+      await timekeeper.sleep(until: timekeeper.now + Duration.milliseconds(50), on: lane)
+    }
+    Issue.record("threads are left: \(names)")
+  }
+}
