@@ -10,6 +10,8 @@ private struct SimulatedEncoder {
   /// Bits of a predicted picture at quantizer 30, and of one coded alone.
   var predictedBits = 40_000.0
   var intraBits = 300_000.0
+  /// In powers of 2 for each quantizer step.
+  var slope = 1.0 / 6
   private(set) var quantizers: [Int] = []
 
   init(bitrate: Bitrate, frameRate: Double = 30) {
@@ -24,7 +26,7 @@ private struct SimulatedEncoder {
     case .predicted: bits = predictedBits
     case .sync, .cut: bits = intraBits
     }
-    let bytes = Int(bits * noise * exp2(Double(30 - quantizer) / 6) / 8)
+    let bytes = Int(bits * noise * exp2(Double(30 - quantizer) * slope) / 8)
     control.encoded(bytes: bytes)
     return bytes
   }
@@ -71,7 +73,21 @@ struct FrameRateControlTests {
     let steps = zip(encoder.quantizers.dropFirst(1), encoder.quantizers.dropFirst(2)).map { $1 - $0 }
     #expect((steps.min() ?? 0) >= -2)
     #expect((steps.max() ?? 0) <= 8)
-    #expect(encoder.quantizers.allSatisfy { (18...48).contains($0) })
+    #expect(encoder.quantizers.allSatisfy { FrameRateControl.quantizers.contains($0) })
+  }
+
+  @Test("does not swing where a sensor's noise makes pictures cost six times more for two quantizer steps")
+  func calmsNoise() {
+    var encoder = SimulatedEncoder(bitrate: .kilobitsPerSecond(800))
+    encoder.slope = 1.3
+    encoder.predictedBits = 24_000
+    encoder.intraBits = 100_000
+    _ = encoder.encode(.sync)
+    _ = encoder.rate(over: 30)
+    let sizes = (0..<150).map { encoder.encode(.predicted, noise: $0 % 2 == 0 ? 1.1 : 0.9) }
+    let share = 800_000 / 8 / 30
+    #expect((sizes.max() ?? 0) < 3 * share, "\(sizes)")
+    #expect(abs(sizes.reduce(0, +) - 150 * share) < 150 * share / 10)
   }
 
   @Test("makes a sync unit a step coarser than its neighbours, and leaves them as they were")
@@ -117,7 +133,7 @@ struct FrameRateControlTests {
           bitrate: Bitrate(bitsPerSecond: bitrate), frameRate: frameRate, pixels: bitrate > 0 ? .max : .min)
         for bytes in [0, -5, .max, 1] {
           let quantizer = control.quantizer(for: .predicted)
-          #expect((18...48).contains(quantizer))
+          #expect(FrameRateControl.quantizers.contains(quantizer))
           control.encoded(bytes: bytes)
           control.setBitrate(Bitrate(bitsPerSecond: bitrate &+ 1))
         }

@@ -29,7 +29,7 @@ struct HEVCEncoderTests {
 
   @Test("makes one unit of each picture at once, and a stranger decodes every one of them in silence")
   func onePictureOneUnit() throws {
-    let pictures = TestPictures(size: Self.size)
+    let pictures = TestPictures.first
     let encoder = try encoder()
     let units = try (0..<40).map { try encoder.encode(try pictures.picture($0)) }
     #expect(units.map(\.isSync) == [true] + Array(repeating: false, count: 39))
@@ -42,7 +42,7 @@ struct HEVCEncoderTests {
 
   @Test("a forced sync unit carries VPS, SPS and PPS before its IDR picture, and decodes without what came before")
   func forcedSync() throws {
-    let pictures = TestPictures(size: Self.size)
+    let pictures = TestPictures.first
     let encoder = try encoder()
     let units = try (0..<30).map { try encoder.encode(try pictures.picture($0), forcesSync: $0 == 12) }
     #expect(units.indices.filter { units[$0].isSync } == [0, 12])
@@ -67,7 +67,7 @@ struct HEVCEncoderTests {
 
   @Test("a new bit rate is met within ten pictures, down and up")
   func followsTheBitrate() throws {
-    let pictures = TestPictures(size: Self.size)
+    let pictures = TestPictures.first
     let encoder = try encoder(bitrate: 1500)
     func rate(_ range: Range<Int>) throws -> Double {
       let bytes = try range.reduce(0) { try $0 + encoder.encode(try pictures.picture($1)).payload.count }
@@ -85,7 +85,7 @@ struct HEVCEncoderTests {
 
   @Test("a scene cut costs below half a second of the bit rate")
   func scenesCutCheaply() throws {
-    let scenes = [TestPictures(size: Self.size, seed: 1), TestPictures(size: Self.size, seed: 99)]
+    let scenes = [TestPictures.first, TestPictures.second]
     let encoder = try encoder(bitrate: 600)
     var sizes: [Int] = []
     for index in 0..<120 {
@@ -119,7 +119,7 @@ struct HEVCEncoderTests {
     let all = try await withThrowingTaskGroup(of: [[UInt8]].self) { group in
       for _ in 0..<3 {
         group.addTask {
-          let pictures = TestPictures(size: size)
+          let pictures = TestPictures.first
           let encoder = try HEVCEncoder(.init(size: size, frameRate: 30, bitrate: .kilobitsPerSecond(800)))
           return try (0..<20).map { try encoder.encode(try pictures.picture($0)).payload }
         }

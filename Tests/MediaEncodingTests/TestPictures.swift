@@ -24,12 +24,23 @@ struct TestPictures {
     let coarseWidth = textureWidth / 16 + 1
     let coarse = (0..<coarseWidth * (textureHeight / 16 + 1)).map { _ in random() }
     let width = textureWidth
+    let height = textureHeight
     textures = (0..<4).map { _ in
-      (0..<width * (size.height + 256)).map {
-        UInt8(40 + coarse[$0 / width / 16 * coarseWidth + $0 % width / 16] * 5 / 8 + (random() & 15))
+      [UInt8](unsafeUninitializedCapacity: width * height) { texture, count in
+        for row in 0..<height {
+          for column in 0..<width {
+            let base = coarse[row / 16 * coarseWidth + column / 16] * 5 / 8
+            texture[row * width + column] = UInt8(truncatingIfNeeded: 40 + base + (random() & 15))
+          }
+        }
+        count = width * height
       }
     }
   }
+
+  /// Scenes that most tests use, made once.
+  static let first = TestPictures(size: PixelSize(width: 360, height: 640), seed: 1)
+  static let second = TestPictures(size: PixelSize(width: 360, height: 640), seed: 99)
 
   /// Picture `index` of the pan.
   func picture(_ index: Int) throws -> CVPixelBuffer {

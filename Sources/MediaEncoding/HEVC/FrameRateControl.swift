@@ -6,12 +6,16 @@ import Units
 /// Why not the encoder's own rate control: x265 3.5 takes a new bit rate in `x265_encoder_reconfig`, says it has it, and
 /// goes on as before. A quantizer forced per picture acts at once.
 ///
-/// The model: a picture costs `complexity · 2^(-qp/6)` bits (the quantizer step of H.265, 8.6.1 doubles every 6), with
-/// one complexity for pictures predicted from the one before and one for those that are not (sync units and cuts).
-/// What was spent too much is a backlog that later pictures pay off a share at a time. The steps of the quantizer are
-/// bounded, since the model is wrong by a lot on large steps: unbounded it once gave one picture a quarter of a
-/// megabyte. A cut is seen before encoding (`FrameDifference`) and may raise the quantizer without a bound, so that one
-/// cut is not a second of data.
+/// The model: near the last quantizer a picture's bits fall by a factor of `2^slope` for each step up. For smooth
+/// pictures the slope is a sixth (the quantizer step of H.265, 8.6.1 doubles every 6); where a sensor's noise falls
+/// below the quantizer it is ten times that, and a controller that does not know it swings between a picture without
+/// noise and one of five times its share. So the slope is learnt from neighbours of different quantizers. What was
+/// spent too much is a backlog that later pictures pay off a share at a time. The steps of the quantizer are bounded,
+/// since the model is wrong by a lot on large steps: unbounded it once gave one picture a quarter of a megabyte.
+///
+/// Pictures coded alone (sync units) and cuts have a model of their own, with the smooth slope, and a cost that they may
+/// not exceed. A cut is seen before encoding (`FrameDifference`) and may raise the quantizer without a bound, so that it
+/// is not a second of data.
 ///
 /// A value without a clock: `quantizer` before a picture, `encoded` after it.
 package struct FrameRateControl: Sendable {
@@ -26,7 +30,7 @@ package struct FrameRateControl: Sendable {
   }
 
   /// Quantizers beyond these waste bits without being seen, or show nothing but blocks.
-  package static let quantizers = 18...48
+  package static let quantizers = 20...48
   static let firstQuantizer = 32.0
   /// Quantizer steps between neighbours. Down is slow: the model promises too much there.
   static let largestStepDown = 2.0
@@ -37,8 +41,14 @@ package struct FrameRateControl: Sendable {
   static let backlogShare = 0.15
   /// A picture's budget as parts of the even share.
   static let budgetRange = 0.3...1.6
-  /// Weight of the newest picture in the complexity.
-  static let complexityWeight = 0.6
+  /// Weight of the newest picture in what the next one is expected to cost.
+  static let newestWeight = 0.6
+  /// In powers of 2 for each quantizer step.
+  static let smoothSlope = 1.0 / 6
+  static let steepestSlope = 1.5
+  /// Weight of the newest pair of pictures in the slope, and how much of it is forgotten with each picture.
+  static let slopeWeight = 0.4
+  static let slopeForgetting = 0.03
   /// What a sync unit or a cut may cost, in seconds of the bit rate.
   static let intraAllowance = 0.35
   /// Backlog kept, in seconds of the bit rate: an old debt is not worth a blurred second, an old saving not a burst.
@@ -46,8 +56,13 @@ package struct FrameRateControl: Sendable {
 
   package private(set) var bitrate: Bitrate
   private let frameRate: Double
-  private var predictedComplexity: Double?
-  private var intraComplexity: Double
+  /// What a predicted picture is expected to cost at `lastQuantizer`.
+  private var predictedBits: Double?
+  private var slope = FrameRateControl.smoothSlope
+  /// The last predicted picture, for learning the slope.
+  private var lastPredicted: (quantizer: Int, bits: Double)?
+  /// What a picture coded alone would cost at quantizer 0, by the smooth slope.
+  private var intraBits: Double
   /// Bits spent beyond the even share.
   private var backlog = 0.0
   private var lastQuantizer: Double?
@@ -59,18 +74,21 @@ package struct FrameRateControl: Sendable {
   package init(bitrate: Bitrate, frameRate: Double, pixels: Int) {
     self.bitrate = Self.bounded(bitrate)
     self.frameRate = frameRate.isFinite ? min(max(frameRate, 1), 240) : 30
-    intraComplexity = Double(max(pixels, 1)) * Self.typicalIntraBitsPerPixel * Self.steps(Self.firstQuantizer)
+    intraBits = Double(max(pixels, 1)) * Self.typicalIntraBitsPerPixel * exp2(Self.firstQuantizer * Self.smoothSlope)
   }
 
   /// Bits a pixel of a picture coded alone at `firstQuantizer`: measured with camera pictures, ultrafast, 504x896.
   static let typicalIntraBitsPerPixel = 0.5
 
-  /// Takes effect with the next picture. The backlog was a debt at the old rate, and is dropped.
+  /// Takes effect with the next picture. The backlog was a debt at the old rate, and is dropped; the slope was learnt
+  /// around the old quantizers, and would hold back the steps to the new ones.
   package mutating func setBitrate(_ new: Bitrate) {
     let bounded = Self.bounded(new)
     guard bounded != bitrate else { return }
     bitrate = bounded
     backlog = 0
+    slope = Self.smoothSlope
+    lastPredicted = nil
   }
 
   /// The quantizer for the next picture.
@@ -86,18 +104,23 @@ package struct FrameRateControl: Sendable {
     guard let (quantizer, kind) = current else { return }
     current = nil
     let bits = Double(max(bytes, 1)) * 8
-    let complexity = bits * Self.steps(Double(quantizer))
     switch kind {
     case .predicted:
-      predictedComplexity = predictedComplexity.map { Self.blend($0, complexity) } ?? complexity
+      learnSlope(quantizer, bits)
+      let shift = Double(quantizer) - (lastQuantizer ?? Double(quantizer))
+      let expected = predictedBits.map { $0 * exp2(-slope * shift) } ?? bits
+      predictedBits = (1 - Self.newestWeight) * expected + Self.newestWeight * bits
       lastQuantizer = Double(quantizer)
     case .sync:
-      intraComplexity = complexity
+      intraBits = bits * exp2(Double(quantizer) * Self.smoothSlope)
       // A sync unit amid a running stream was made coarser on purpose; its neighbour need not be.
       if lastQuantizer == nil { lastQuantizer = Double(quantizer) }
+      lastPredicted = nil
     case .cut:
-      intraComplexity = complexity
+      intraBits = bits * exp2(Double(quantizer) * Self.smoothSlope)
+      predictedBits = predictedBits.map { $0 * exp2(-slope * (Double(quantizer) - (lastQuantizer ?? 0))) }
       lastQuantizer = Double(quantizer)
+      lastPredicted = nil
     }
     let rate = Double(bitrate.bitsPerSecond)
     backlog += bits - evenShare
@@ -115,24 +138,23 @@ package struct FrameRateControl: Sendable {
   private func unclampedQuantizer(for kind: Kind) -> Double {
     switch kind {
     case .predicted:
-      guard let predictedComplexity, let lastQuantizer else { return lastQuantizer ?? Self.firstQuantizer }
-      let wanted = Self.quantizer(for: budget, complexity: predictedComplexity)
+      guard let predictedBits, let lastQuantizer else { return lastQuantizer ?? Self.firstQuantizer }
+      let wanted = lastQuantizer + log2(predictedBits / max(budget, 1)) / slope
       return min(max(wanted, lastQuantizer - Self.largestStepDown), lastQuantizer + Self.largestStepUp)
     case .sync, .cut:
       let allowance = max(Double(bitrate.bitsPerSecond) * Self.intraAllowance, evenShare)
-      let affordable = Self.quantizer(for: allowance, complexity: intraComplexity)
+      let affordable = log2(max(intraBits, 1) / max(allowance, 1)) / Self.smoothSlope
       return max(affordable, (lastQuantizer.map { $0 + Self.syncOffset }) ?? Self.firstQuantizer)
     }
   }
 
-  private static func steps(_ quantizer: Double) -> Double { exp2(quantizer / 6) }
-
-  private static func quantizer(for bits: Double, complexity: Double) -> Double {
-    6 * log2(max(complexity, 1) / max(bits, 1))
-  }
-
-  private static func blend(_ old: Double, _ new: Double) -> Double {
-    (1 - complexityWeight) * old + complexityWeight * new
+  private mutating func learnSlope(_ quantizer: Int, _ bits: Double) {
+    defer { lastPredicted = (quantizer, bits) }
+    slope += Self.slopeForgetting * (Self.smoothSlope - slope)
+    // Of pictures a step apart, the contents differ more than the quantizers do.
+    guard let last = lastPredicted, abs(quantizer - last.quantizer) >= 2 else { return }
+    let seen = log2(last.bits / bits) / Double(quantizer - last.quantizer)
+    slope += Self.slopeWeight * (min(max(seen, Self.smoothSlope), Self.steepestSlope) - slope)
   }
 
   /// 10 kbit/s to 100 Mbit/s: outside, neither model nor encoder makes sense.

@@ -90,7 +90,7 @@ struct PatternTests {
     }
     #expect(PatternMark(bits: good.bits) == good)
     var generator = SystemRandomNumberGenerator()
-    for _ in 0..<20 {
+    for _ in 0..<5 {
       let noise = (0..<size.width * size.height).map { _ in UInt8.random(in: 0...255, using: &generator) }
       #expect(
         noise.withUnsafeBufferPointer { PatternReader.read(luma: $0, bytesPerRow: size.width, size: size) } == nil)

@@ -18,11 +18,13 @@ struct PatternPainter {
   /// A diagonal shade with bars of colour at the foot: nowhere as dark as the borders that scaling may add.
   func paintBackground(on canvas: PatternCanvas) {
     let size = layout.size
-    for row in 0..<size.height {
-      let line = canvas.luma.base + row * canvas.luma.stride
-      let rowShade = 40 * row / max(size.height, 1)
-      for column in 0..<size.width {
-        line[column] = UInt8(truncatingIfNeeded: 80 + rowShade + 40 * column / max(size.width, 1))
+    // Every row is a stretch of one ramp.
+    let length = size.width + size.height
+    let ramp = (0..<length).map { UInt8(80 + 80 * $0 / length) }
+    ramp.withUnsafeBufferPointer { ramp in
+      guard let start = ramp.baseAddress else { return }
+      for row in 0..<size.height {
+        (canvas.luma.base + row * canvas.luma.stride).update(from: start + row, count: size.width)
       }
     }
     let everything = PatternLayout.Rectangle(x: 0, y: 0, width: size.width, height: size.height)
