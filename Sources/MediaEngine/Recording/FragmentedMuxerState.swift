@@ -177,15 +177,16 @@ struct FragmentedMuxerState: @unchecked Sendable {
 
   private static func options(_ container: FragmentedMuxer.Container, goesOn: Bool) -> [String: String] {
     let microseconds = fragmentDuration.nanoseconds / 1000
-    // Keeps the first stamp where it is; the muxer would pull it to 0.
-    let start = goesOn ? "+frag_discont" : ""
     switch container {
     case .mp4, .mov:
-      return [
-        // Fragments by time: by key pictures, a stream with few of them would lose minutes.
-        "movflags": "empty_moov+default_base_moof\(start)", "frag_duration": "\(microseconds)",
+      // Fragments by time: by key pictures, a stream with few of them would lose minutes.
+      let options = [
+        "movflags": "empty_moov+default_base_moof", "frag_duration": "\(microseconds)",
         "video_track_timescale": "\(ticksPerSecond)", "write_tmcd": "0",
       ]
+      // The first stamp is pulled to 0 otherwise, by the muxer and by what stands before it.
+      let goingOn = ["movflags": "empty_moov+default_base_moof+frag_discont", "avoid_negative_ts": "disabled"]
+      return goesOn ? options.merging(goingOn) { $1 } : options
     case .mkv: return ["cluster_time_limit": "\(microseconds / 1000)"]
     }
   }
