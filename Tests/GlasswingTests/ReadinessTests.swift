@@ -64,9 +64,10 @@ struct ReadinessTests {
     let readiness = facts.judge()
     #expect(readiness.missing.map(\.step) == [.deviceKnown])
     #expect(readiness.missing.first?.remedy?.contains("g7") == true)
-    #expect(readiness.checks.filter { $0.status == .unknown }.map(\.step) == [
-      .reachable, .unfolded, .compatible, .healthy, .cameraPermitted,
-    ])
+    #expect(
+      readiness.checks.filter { $0.status == .unknown }.map(\.step) == [
+        .reachable, .unfolded, .compatible, .healthy, .cameraPermitted,
+      ])
   }
 
   @Test("Without configuration the first step says what to call, or what is wrong with Info.plist")

@@ -28,7 +28,8 @@ enum RecordingName {
     }
     switch errno {
     case EEXIST: throw .fileExists(path: path)
-    case ENOENT, ENOTDIR: throw .folderMissing(path: folder(of: path))
+    // Where names can't be made at all, such as in /proc, the system says the same.
+    case ENOENT where access(folder(of: path), F_OK) != 0, ENOTDIR: throw .folderMissing(path: folder(of: path))
     case ENOSPC, EDQUOT: throw .diskFull(path: path)
     case let code: throw .notWritable(path: path, reason: String(cString: strerror(code)))
     }

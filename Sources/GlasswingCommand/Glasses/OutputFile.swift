@@ -40,10 +40,12 @@ struct OutputFile {
   private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
     switch code {
     case EEXIST: CommandFailure(existing: path)
-    case ENOENT, ENOTDIR:
-      CommandFailure(recording: .folderMissing(path: URL(filePath: path).deletingLastPathComponent().path))
+    case ENOENT where access(folder(of: path), F_OK) != 0, ENOTDIR:
+      CommandFailure(recording: .folderMissing(path: folder(of: path)))
     case ENOSPC, EDQUOT: CommandFailure(recording: .diskFull(path: path))
     case _: CommandFailure(recording: .notWritable(path: path, reason: String(cString: strerror(code))))
     }
   }
+
+  private static func folder(of path: String) -> String { URL(filePath: path).deletingLastPathComponent().path }
 }

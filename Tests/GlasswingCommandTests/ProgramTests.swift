@@ -1,0 +1,172 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import GlasswingCommand
+
+/// The program as it is run, judged by what strangers make of its files.
+@Suite("The program", .enabled(if: Program.path != nil, "the program was not built"), .exclusive(.processor))
+struct ProgramTests {
+  @Test("record with a feed writes the asked length at the asked size and rate, and says so in JSON")
+  func recordsFeed() throws {
+    let feed = try MediaFactory.path(.bFrames)
+    let path = try MediaFactory.newPath("mp4")
+    let result = try Program.run(
+      "record", "--simulate", "--feed", feed, "--seconds", "2", "--resolution", "medium", "--fps", "24", "-o", path,
+      "--json")
+    #expect(result.status == 0, "\(result.errors)")
+    let json = try JSONDecoder().decode(RecordCommand.Result.self, from: Data(result.output.utf8))
+    #expect(json.files == [path])
+    #expect(json.complete)
+    #expect(json.width == 504 && json.height == 896 && json.framesPerSecond == 24)
+    #expect(try MediaInspector.pictureCount(path) == json.frames)
+    #expect((46...49).contains(json.frames))
+    #expect(try MediaInspector.complaints(path) == "")
+    #expect(try MediaInspector.videoField("codec_tag_string", path) == "hvc1")
+    #expect(result.errors.contains("\(json.frames) frames"))
+  }
+
+  @Test("record without a feed records the test pattern")
+  func recordsPattern() throws {
+    let path = try MediaFactory.newPath("mov")
+    let result = try Program.run("record", "--simulate", "-o", path, "--seconds", "1", "-q")
+    #expect(result.status == 0)
+    #expect(result.errors == "")
+    #expect(result.output == "")
+    #expect((28...31).contains(try MediaInspector.pictureCount(path)))
+    #expect(try MediaInspector.complaints(path) == "")
+  }
+
+  @Test(
+    "A feed that can't be played is one line that names the file; exit code 1, and no file is left",
+    arguments: [MediaFactory.Kind.audioOnly, .empty, .textNamedMP4, .undecodable, .truncated])
+  func badFeeds(_ kind: MediaFactory.Kind) throws {
+    let feed = try MediaFactory.path(kind)
+    let path = try MediaFactory.newPath("mp4")
+    let result = try Program.run("record", "--simulate", "--feed", feed, "-o", path)
+    #expect(result.status == 1)
+    #expect(result.errors.contains(feed))
+    #expect(result.errors.split(separator: "\n").count == 1)
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("Files are never overwritten unasked, and what can't be written is told before anything starts")
+  func outputs() throws {
+    let path = try MediaFactory.newPath("mp4")
+    try Data("mine".utf8).write(to: URL(filePath: path))
+    let refused = try Program.run("record", "--simulate", "-o", path, "--seconds", "1")
+    #expect(refused.status == 1)
+    #expect(refused.errors == "glasswing: \(path): a file of that name exists; add --force to write over it\n")
+    #expect(try Data(contentsOf: URL(filePath: path)) == Data("mine".utf8))
+    #expect(try Program.run("record", "--simulate", "-o", path, "--seconds", "1", "--force", "-q").status == 0)
+    #expect(try MediaInspector.pictureCount(path) > 20)
+
+    let missing = try Program.run("photo", "--simulate", "-o", path + "/no/p.jpg")
+    #expect(missing.status == 1)
+    #expect(missing.errors.contains("there is no such folder"))
+    let real = try Program.run("record", "-o", try MediaFactory.newPath("mp4"))
+    #expect(real.status == 1)
+    #expect(real.errors.contains("--simulate"))
+  }
+
+  @Test(
+    "REC-1: SIGINT and SIGTERM lose nothing; before the asked time the exit code is 2, without one 0",
+    arguments: [
+      (SIGINT, "60", Int32(2)), (SIGTERM, "60", 2), (SIGINT, "", 0),
+    ])
+  func signals(_ signal: Int32, _ seconds: String, _ status: Int32) async throws {
+    let path = try MediaFactory.newPath("mp4")
+    let process =
+      seconds.isEmpty
+      ? try Program.start("record", "--simulate", "-o", path)
+      : try Program.start("record", "--simulate", "-o", path, "--seconds", seconds)
+    try await grow(path, to: 150_000)
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == status)
+    #expect(try MediaInspector.complaints(path) == "")
+    #expect(try MediaInspector.pictureCount(path) > 15)
+  }
+
+  @Test("REC-1: after kill -9 the file plays, and has everything up to 2 s before", arguments: ["mp4", "mov", "mkv"])
+  func killed(_ ending: String) async throws {
+    let path = try MediaFactory.newPath(ending)
+    let begun = ContinuousClock.now
+    let process = try Program.start("record", "--simulate", "-o", path)
+    try await grow(path, to: 400_000)
+    kill(process.processIdentifier, SIGKILL)
+    let elapsed = ContinuousClock.now - begun
+    process.waitUntilExit()
+    let stamps = try MediaInspector.stamps(path)
+    let last = try #require(stamps.last)
+    #expect(Duration.seconds(last) > elapsed - .seconds(2.5), "half a second for the program's start")
+    #expect(try MediaInspector.complaints(path) == "")
+    #expect(try MediaInspector.pictureCount(path) == stamps.count)
+  }
+
+  @Test("doctor runs its checks and says so in JSON; its exit code agrees")
+  func doctor() throws {
+    let result = try Program.run("doctor", "--json")
+    let report = try JSONDecoder().decode(DoctorReport.self, from: Data(result.output.utf8))
+    #expect(report.ok == (result.status == 0))
+    for name in ["HEVC encoder", "HEVC decoder", "clock", "congestion control", "companion", "glasses", "libx265"] {
+      #expect(report.checks.contains { $0.name == name })
+    }
+    for check in report.checks where check.status != .ok { #expect(check.remedy?.isEmpty == false) }
+  }
+
+  @Test("bench prints one JSON object with times under p50_ms, p95_ms and p99_ms", arguments: ["link", "first-frame"])
+  func bench(_ what: String) throws {
+    let result = try Program.run("bench", what, "--json", "--seconds", "1", "--runs", "2", "-r", "low")
+    #expect(result.status == 0, "\(result.errors)")
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    for key in ["p50_ms", "p95_ms", "p99_ms"] { #expect(object[key] is Double) }
+  }
+
+  @Test("demo without a terminal logs lines until it is signalled, and ends in order")
+  func demo() async throws {
+    let process = try Program.start("demo", "-r", "low", "--seconds", "2")
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(process.terminationReason == .exit)
+  }
+
+  @Test("The completion script of bash completes commands, options and values")
+  func bashCompletion() throws {
+    let script = try MediaFactory.newPath("bash")
+    try Data(Completions.script(for: .bash).utf8).write(to: URL(filePath: script))
+    func complete(_ words: String...) throws -> [String] {
+      let line = words.map { "'\($0)'" }.joined(separator: " ")
+      let program =
+        "source \(script); COMP_WORDS=(\(line)); COMP_CWORD=\(words.count - 1); _glasswing; echo \"${COMPREPLY[*]}\""
+      return try CommandLineTool.run("bash", ["-c", program]).output.split(whereSeparator: \.isWhitespace).map(
+        String.init)
+    }
+    #expect(try complete("glasswing", "re") == ["record"])
+    #expect(try complete("glasswing", "record", "--res") == ["--resolution"])
+    #expect(try complete("glasswing", "record", "--resolution", "") == ["low", "medium", "high"])
+    #expect(try complete("glasswing", "bench", "la") == ["latency"])
+  }
+
+  @Test("The manual page is one that man shows without a complaint")
+  func manual() throws {
+    let page = try MediaFactory.newPath("1")
+    try Data(ManPage.page(version: "1").utf8).write(to: URL(filePath: page))
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/groff") else { return }
+    let result = try CommandLineTool.run("groff", ["-man", "-Tutf8", "-ww", "-z", page])
+    #expect(result.errors == "")
+  }
+
+  /// Waits until the recording has grown to so many bytes.
+  private func grow(_ path: String, to bytes: Int) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while ContinuousClock.now < deadline {
+      let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+      if let size, size >= bytes { return }
+      // Another process writes the file: there is no event to wait for.
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    Issue.record("\(path) did not grow to \(bytes) bytes")
+  }
+}
