@@ -91,9 +91,9 @@ struct PhotoTests {
     let rig = try CameraRig()
     rig.stream()
     #expect(rig.stream.capturePhoto(format: .jpeg))
-    rig.timekeeper.advance(by: .milliseconds(9_900))
+    rig.run(pictures: 237)
     #expect(!rig.log.values.contains("error photoCaptureFailed"))
-    rig.timekeeper.advance(by: .milliseconds(200))
+    rig.run(pictures: 4)
     #expect(rig.log.values.last == "error photoCaptureFailed")
     #expect(rig.stream.capturePhoto(format: .jpeg))
     rig.settle()
@@ -110,14 +110,14 @@ struct PhotoTests {
     let rig = try CameraRig()
     rig.stream()
     #expect(rig.stream.capturePhoto(format: .jpeg))
-    rig.timekeeper.advance(by: .seconds(9))
+    rig.run(pictures: 9 * 24)
     let request = try #require(rig.glasses.photoRequests.first)
     let facts = PhotoFacts(
       format: .jpeg, size: PixelSize(width: 8, height: 8), orientation: 1,
       captured: DeviceTime(nanoseconds: rig.timekeeper.now.nanoseconds), byteCount: UInt32(Self.bytes.count),
       digest: try sha256(Self.bytes))
     rig.glasses.send(.photoResult(PhotoResult(photo: request.photo, outcome: .taken(facts))))
-    rig.timekeeper.advance(by: .seconds(9))
+    rig.run(pictures: 9 * 24)
     #expect(!rig.log.values.contains("error photoCaptureFailed"))
     rig.glasses.connection.send(photo: request.photo, bytes: Self.bytes)
     rig.settle()

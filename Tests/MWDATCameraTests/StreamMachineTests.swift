@@ -17,6 +17,8 @@ struct StreamMachineTests {
     "permitted": .waitingForDevice(own, isPermitted: true, clock),
     "starting": .starting(own, clock),
     "streaming": .streaming(own),
+    "stalled": .stalled(own, linkAnswers: true, clock),
+    "silent": .stalled(own, linkAnswers: false, clock),
     "paused": .paused(own),
     "resuming": .resuming(own, clock),
     "stopping": .stopping(own, next: nil, clock),
@@ -30,6 +32,8 @@ struct StreamMachineTests {
     "permitted": .permitted(own),
     "refused": .refused(own, .permissionDenied),
     "unit": .unitPassed(own),
+    "missing": .unitsMissing(own, linkAnswers: true),
+    "mute": .unitsMissing(own, linkAnswers: false),
     "failed": .failed(own, .videoStreamingError),
     "ended": .glassesStopped(own, nil),
     "broken": .glassesStopped(own, .videoStreamingError),
@@ -47,6 +51,8 @@ struct StreamMachineTests {
     stopped    | permitted   | -
     stopped    | refused     | -
     stopped    | unit        | -
+    stopped    | missing     | -
+    stopped    | mute        | -
     stopped    | failed      | -
     stopped    | ended       | -
     stopped    | broken      | -
@@ -60,6 +66,8 @@ struct StreamMachineTests {
     waiting    | permitted   | starting   : starting clock10 open
     waiting    | refused     | invalid    : noclock !permissionDenied stopping close end stopped
     waiting    | unit        | -
+    waiting    | missing     | -
+    waiting    | mute        | -
     waiting    | failed      | invalid    : noclock !videoStreamingError stopping close end stopped
     waiting    | ended       | -
     waiting    | broken      | -
@@ -73,6 +81,8 @@ struct StreamMachineTests {
     permitted  | permitted   | -
     permitted  | refused     | invalid    : noclock !permissionDenied stopping close end stopped
     permitted  | unit        | -
+    permitted  | missing     | -
+    permitted  | mute        | -
     permitted  | failed      | invalid    : noclock !videoStreamingError stopping close end stopped
     permitted  | ended       | -
     permitted  | broken      | -
@@ -85,7 +95,9 @@ struct StreamMachineTests {
     starting   | stop        | stopping   : stopping clock1.5 tell
     starting   | permitted   | -
     starting   | refused     | invalid    : noclock !permissionDenied stopping tell end stopped
-    starting   | unit        | streaming  : noclock streaming
+    starting   | unit        | streaming  : noclock streaming watch
+    starting   | missing     | -
+    starting   | mute        | -
     starting   | failed      | invalid    : noclock !videoStreamingError stopping tell end stopped
     starting   | ended       | invalid    : noclock !internalError stopping close end stopped
     starting   | broken      | invalid    : noclock !videoStreamingError stopping close end stopped
@@ -99,6 +111,8 @@ struct StreamMachineTests {
     streaming  | permitted   | -
     streaming  | refused     | invalid    : noclock !permissionDenied stopping tell end stopped
     streaming  | unit        | -
+    streaming  | missing     | stalled    : starting clock10 ask
+    streaming  | mute        | silent     : waitingForDevice clock10 ask
     streaming  | failed      | invalid    : noclock !videoStreamingError stopping tell end stopped
     streaming  | ended       | invalid    : noclock !internalError stopping close end stopped
     streaming  | broken      | invalid    : noclock !videoStreamingError stopping close end stopped
@@ -107,11 +121,43 @@ struct StreamMachineTests {
     streaming  | resume      | -
     streaming  | deadline    | -
     streaming  | parentEnded | invalid    : noclock stopping tell stopped
+    stalled    | start       | -
+    stalled    | stop        | stopping   : stopping clock1.5 tell
+    stalled    | permitted   | -
+    stalled    | refused     | invalid    : noclock !permissionDenied stopping tell end stopped
+    stalled    | unit        | streaming  : noclock streaming watch
+    stalled    | missing     | -
+    stalled    | mute        | silent     : waitingForDevice ask
+    stalled    | failed      | invalid    : noclock !videoStreamingError stopping tell end stopped
+    stalled    | ended       | invalid    : noclock !internalError stopping close end stopped
+    stalled    | broken      | invalid    : noclock !videoStreamingError stopping close end stopped
+    stalled    | linkLost    | invalid    : noclock !hingesClosed stopping close end stopped
+    stalled    | pause       | paused     : noclock hold paused
+    stalled    | resume      | -
+    stalled    | deadline    | invalid    : noclock !timeout stopping tell end stopped
+    stalled    | parentEnded | invalid    : noclock stopping tell stopped
+    silent     | start       | -
+    silent     | stop        | stopping   : stopping clock1.5 tell
+    silent     | permitted   | -
+    silent     | refused     | invalid    : noclock !permissionDenied stopping tell end stopped
+    silent     | unit        | streaming  : noclock streaming watch
+    silent     | missing     | stalled    : starting ask
+    silent     | mute        | -
+    silent     | failed      | invalid    : noclock !videoStreamingError stopping tell end stopped
+    silent     | ended       | invalid    : noclock !internalError stopping close end stopped
+    silent     | broken      | invalid    : noclock !videoStreamingError stopping close end stopped
+    silent     | linkLost    | invalid    : noclock !hingesClosed stopping close end stopped
+    silent     | pause       | paused     : noclock hold paused
+    silent     | resume      | -
+    silent     | deadline    | invalid    : noclock !deviceNotConnected stopping tell end stopped
+    silent     | parentEnded | invalid    : noclock stopping tell stopped
     paused     | start       | -
     paused     | stop        | stopping   : stopping clock1.5 tell
     paused     | permitted   | -
     paused     | refused     | invalid    : noclock !permissionDenied stopping tell end stopped
     paused     | unit        | -
+    paused     | missing     | -
+    paused     | mute        | -
     paused     | failed      | invalid    : noclock !videoStreamingError stopping tell end stopped
     paused     | ended       | invalid    : noclock !internalError stopping close end stopped
     paused     | broken      | invalid    : noclock !videoStreamingError stopping close end stopped
@@ -124,7 +170,9 @@ struct StreamMachineTests {
     resuming   | stop        | stopping   : stopping clock1.5 tell
     resuming   | permitted   | -
     resuming   | refused     | invalid    : noclock !permissionDenied stopping tell end stopped
-    resuming   | unit        | streaming  : noclock streaming
+    resuming   | unit        | streaming  : noclock streaming watch
+    resuming   | missing     | -
+    resuming   | mute        | -
     resuming   | failed      | invalid    : noclock !videoStreamingError stopping tell end stopped
     resuming   | ended       | invalid    : noclock !internalError stopping close end stopped
     resuming   | broken      | invalid    : noclock !videoStreamingError stopping close end stopped
@@ -138,6 +186,8 @@ struct StreamMachineTests {
     stopping   | permitted   | -
     stopping   | refused     | stopped    : noclock stopped
     stopping   | unit        | -
+    stopping   | missing     | -
+    stopping   | mute        | -
     stopping   | failed      | stopped    : noclock stopped
     stopping   | ended       | stopped    : noclock stopped
     stopping   | broken      | stopped    : noclock stopped
@@ -151,6 +201,8 @@ struct StreamMachineTests {
     restarting | permitted   | -
     restarting | refused     | waiting    : noclock stopped waitingForDevice clock30 check
     restarting | unit        | -
+    restarting | missing     | -
+    restarting | mute        | -
     restarting | failed      | waiting    : noclock stopped waitingForDevice clock30 check
     restarting | ended       | waiting    : noclock stopped waitingForDevice clock30 check
     restarting | broken      | waiting    : noclock stopped waitingForDevice clock30 check
@@ -164,6 +216,8 @@ struct StreamMachineTests {
     invalid    | permitted   | -
     invalid    | refused     | -
     invalid    | unit        | -
+    invalid    | missing     | -
+    invalid    | mute        | -
     invalid    | failed      | -
     invalid    | ended       | -
     invalid    | broken      | -
@@ -194,7 +248,8 @@ struct StreamMachineTests {
   func stale() {
     let stale: [StreamMachine.Event] = [
       .permitted(Self.old), .refused(Self.old, .permissionDenied), .unitPassed(Self.old),
-      .failed(Self.old, .internalError), .glassesStopped(Self.old, nil), .deadline(.init(6)),
+      .failed(Self.old, .internalError), .unitsMissing(Self.old, linkAnswers: false), .glassesStopped(Self.old, nil),
+      .deadline(.init(6)),
     ]
     for phase in Self.phases.values {
       for event in stale {
@@ -230,7 +285,7 @@ struct StreamMachineTests {
     for _ in 0..<200 {
       let current = machine.currentAttempt ?? StreamID(attempts)
       let event: StreamMachine.Event
-      switch Int.random(in: 0..<12, using: &generator) {
+      switch Int.random(in: 0..<14, using: &generator) {
       case 0, 1:
         attempts += 1
         event = .start(StreamID(attempts))
@@ -240,6 +295,8 @@ struct StreamMachineTests {
       case 6, 7: event = .unitPassed(current)
       case 8: event = .sessionPaused
       case 9: event = .sessionResumed
+      case 12: event = .unitsMissing(current, linkAnswers: true)
+      case 13: event = .unitsMissing(current, linkAnswers: false)
       case 10: event = .glassesStopped(current, nil)
       default: event = .failed(current, .videoStreamingError)
       }
@@ -254,7 +311,7 @@ struct StreamMachineTests {
         case .report:
           errorsSinceState += 1
           #expect(errorsSinceState == 1)
-        case .check, .open, .hold, .resume, .close, .setDeadline, .clearDeadline, .endCamera:
+        case .check, .open, .watch, .askForKeyframe, .hold, .resume, .close, .setDeadline, .clearDeadline, .endCamera:
           break
         }
       }
@@ -266,9 +323,10 @@ struct StreamMachineTests {
 
   static let legal: [StreamState: Set<StreamState>] = [
     .stopped: [.waitingForDevice],
-    .waitingForDevice: [.starting, .stopping],
-    .starting: [.streaming, .paused, .stopping],
-    .streaming: [.paused, .stopping],
+    // From here to streaming or paused only when pictures had stopped coming.
+    .waitingForDevice: [.starting, .streaming, .paused, .stopping],
+    .starting: [.streaming, .waitingForDevice, .paused, .stopping],
+    .streaming: [.starting, .waitingForDevice, .paused, .stopping],
     .paused: [.streaming, .stopping],
     .stopping: [.stopped],
   ]
@@ -283,6 +341,7 @@ extension StreamMachineTests {
     case .waitingForDevice(_, let isPermitted, _): isPermitted ? "permitted" : "waiting"
     case .starting: "starting"
     case .streaming: "streaming"
+    case .stalled(_, let linkAnswers, _): linkAnswers ? "stalled" : "silent"
     case .paused: "paused"
     case .resuming: "resuming"
     case .stopping(_, let next, _): next == nil ? "stopping" : "restarting"
@@ -297,6 +356,8 @@ extension StreamMachineTests {
       case .report(let error): "!" + ("\(error)".split(separator: "(").first ?? "")
       case .check: "check"
       case .open: "open"
+      case .watch: "watch"
+      case .askForKeyframe: "ask"
       case .hold: "hold"
       case .resume: "resume"
       case .close(_, let tellsGlasses): tellsGlasses ? "tell" : "close"

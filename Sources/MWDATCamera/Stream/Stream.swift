@@ -26,6 +26,7 @@ public final class Stream: Sendable {
     /// What is known of the failure that is being handled, in words.
     var failureText = ""
     weak var owner: (any StreamOwner)?
+    var stall = StallWatch()
   }
 
   /// What was asked for, as it was asked.
@@ -38,6 +39,7 @@ public final class Stream: Sendable {
   private let errors: Broadcaster<StreamError>
   private let photos: Broadcaster<PhotoData>
   private let recorder: TelemetryRecorder
+  private let stallLimit: Duration
   private let current: Mutex<State>
   private let frames: FrameReceiver
 
@@ -50,7 +52,9 @@ public final class Stream: Sendable {
     errors = Broadcaster(lane: lane)
     photos = Broadcaster(lane: lane)
     recorder = TelemetryRecorder(timekeeper: context.timekeeper, lane: lane)
-    current = Mutex(State(machine: StreamMachine(device: context.device, limits: Self.limits)))
+    let limits = Self.limits
+    stallLimit = limits.stall
+    current = Mutex(State(machine: StreamMachine(device: context.device, limits: limits)))
     frames = FrameReceiver(
       codec: configuration.videoCodec, link: context.link, timekeeper: context.timekeeper, telemetry: recorder)
     frames.serve(self)
@@ -171,10 +175,13 @@ extension Stream {
   private func isCurrent(_ stream: StreamID) -> Bool { current.withLock { $0.machine.currentAttempt } == stream }
 
   private func handle(_ event: StreamMachine.Event, text: String = "") {
-    current.withLock { state in
-      state.failureText = text
-      for action in state.machine.handle(event) { carryOut(action, &state) }
-    }
+    current.withLock { apply(event, text: text, &$0) }
+  }
+
+  private func apply(_ event: StreamMachine.Event, text: String, _ state: inout State) {
+    state.failureText = text
+    for action in state.machine.handle(event) { carryOut(action, &state) }
+    noteStall(&state)
   }
 
   /// With the lock held: everything here is queued or takes locks that lie below this one.
@@ -194,6 +201,8 @@ extension Stream {
       context.link.send(
         .streamStart(
           StreamStart(stream: attempt, session: context.session, video: streamConfiguration.videoParameters)))
+    case .watch: watch(&state)
+    case .askForKeyframe: frames.requestKeyframe(.loss)
     case .hold: frames.hold()
     case .resume: frames.resume()
     case .close(let attempt, let tellsGlasses):
@@ -213,6 +222,58 @@ extension Stream {
     }
   }
 
+  /// One look is queued at a time, for the moment at which a unit would be missing, as long as there is a stream that
+  /// should have some.
+  private func watch(_ state: inout State) {
+    guard !state.stall.isWatching else { return }
+    state.stall.isWatching = true
+    look(at: state.stall.lastUnit + patience)
+  }
+
+  private var patience: Duration {
+    StallWatch.patience(
+      limit: stallLimit, frameRate: recorder.frameRate ?? streamConfiguration.videoParameters.frameRate)
+  }
+
+  private func look(at time: Instant) {
+    context.link.lane.run(at: time) { [weak self] in self?.lookForUnits() }
+  }
+
+  /// On the link lane.
+  private func lookForUnits() {
+    let now = context.timekeeper.now
+    let statistics = context.link.statistics
+    current.withLock { state in
+      switch state.machine.phase {
+      case .streaming(let attempt):
+        let due = state.stall.lastUnit + patience
+        guard due <= now else { return look(at: due) }
+        // Whether the link answers shows at the next look: a quiet one is just being asked for a sign of life.
+        state.stall.noteReceived(statistics)
+        apply(.unitsMissing(attempt, linkAnswers: true), text: "", &state)
+        look(at: now + patience)
+      case .stalled(let attempt, _, _):
+        let linkAnswers = state.stall.noteReceived(statistics)
+        apply(.unitsMissing(attempt, linkAnswers: linkAnswers), text: "", &state)
+        look(at: now + patience)
+      case .stopped, .waitingForDevice, .starting, .paused, .resuming, .stopping, .invalidated:
+        state.stall.isWatching = false
+      }
+    }
+  }
+
+  /// Tells of a stall's beginning and end, as the machine has just decided.
+  private func noteStall(_ state: inout State) {
+    switch state.machine.phase {
+    case .stalled(_, let linkAnswers, _):
+      guard let since = state.stall.began() else { return }
+      recorder.note(.stallBegan(since: since, linkAnswers: linkAnswers))
+    case .stopped, .waitingForDevice, .starting, .streaming, .paused, .resuming, .stopping, .invalidated:
+      guard let length = state.stall.ended(at: context.timekeeper.now) else { return }
+      recorder.note(.stallEnded(length: length))
+    }
+  }
+
   private func check(_ attempt: StreamID) {
     if let audio = streamConfiguration.audioCodec {
       return handle(.refused(attempt, .audioStreamingError), text: audio.refusal)
@@ -228,7 +289,13 @@ extension Stream {
 }
 
 extension Stream: FrameOwner {
-  func unitPassed(_ stream: StreamID) { handle(.unitPassed(stream)) }
+  func unitPassed(_ stream: StreamID) {
+    let now = context.timekeeper.now
+    current.withLock { state in
+      state.stall.lastUnit = now
+      apply(.unitPassed(stream), text: "", &state)
+    }
+  }
 
   func framesFailed(_ stream: StreamID, _ text: String) { handle(.failed(stream, .videoStreamingError), text: text) }
 }

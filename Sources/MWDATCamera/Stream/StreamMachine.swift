@@ -17,6 +17,9 @@ package struct StreamMachine: Sendable {
     case waitingForDevice(StreamID, isPermitted: Bool, DeadlineID)
     case starting(StreamID, DeadlineID)
     case streaming(StreamID)
+    /// Units have stopped coming, without a reason given: `.starting` to the outside while the link answers, and
+    /// `.waitingForDevice` while it doesn't.
+    case stalled(StreamID, linkAnswers: Bool, DeadlineID)
     /// The session rests.
     case paused(StreamID)
     /// The session goes on and the first unit after the rest is awaited; still `.paused` to the outside.
@@ -43,6 +46,8 @@ package struct StreamMachine: Sendable {
     case refused(StreamID, StreamError)
     /// An access unit has passed the loss gate.
     case unitPassed(StreamID)
+    /// None has passed for too long; comes again when it is known anew whether the link answers.
+    case unitsMissing(StreamID, linkAnswers: Bool)
     /// This side can't go on with this attempt, or the glasses reported a failure of it.
     case failed(StreamID, StreamError)
     /// The glasses say that the stream has ended: as asked, or by this error.
@@ -62,6 +67,10 @@ package struct StreamMachine: Sendable {
     case check(StreamID)
     /// Take units of this attempt and ask the glasses for them.
     case open(StreamID)
+    /// Send `unitsMissing` when no unit passes for `stall`, until the stream leaves `.streaming` and `stalled`.
+    case watch
+    /// Ask the glasses for a sync unit, which gets a source or a gate going that waits for one.
+    case askForKeyframe
     /// Let no unit pass until `resume`.
     case hold
     /// Let units pass again, from a sync unit on.
@@ -82,6 +91,10 @@ package struct StreamMachine: Sendable {
     package var start: Duration = .seconds(10)
     /// From the order to stop to the answer of the glasses.
     package var stop: Duration = .milliseconds(1500)
+    /// Between two units before they count as missing; three frame intervals where that is more.
+    package var stall: Duration = .seconds(1)
+    /// From then to the next unit.
+    package var recovery: Duration = .seconds(10)
     package init() {}
   }
 
@@ -106,6 +119,7 @@ package struct StreamMachine: Sendable {
     case .waitingForDevice: .waitingForDevice
     case .starting: .starting
     case .streaming: .streaming
+    case .stalled(_, let linkAnswers, _): linkAnswers ? .starting : .waitingForDevice
     case .paused, .resuming: .paused
     case .stopping: .stopping
     }
@@ -115,7 +129,7 @@ package struct StreamMachine: Sendable {
   package var currentAttempt: StreamID? {
     switch phase {
     case .waitingForDevice(let attempt, _, _), .starting(let attempt, _), .streaming(let attempt),
-      .paused(let attempt), .resuming(let attempt, _), .stopping(let attempt, _, _):
+      .stalled(let attempt, _, _), .paused(let attempt), .resuming(let attempt, _), .stopping(let attempt, _, _):
       attempt
     case .stopped, .invalidated:
       nil
@@ -129,6 +143,7 @@ package struct StreamMachine: Sendable {
     case .permitted(let attempt): permitted(attempt)
     case .refused(let attempt, let error), .failed(let attempt, let error): failed(attempt, error)
     case .unitPassed(let attempt): unitPassed(attempt)
+    case .unitsMissing(let attempt, let linkAnswers): unitsMissing(attempt, linkAnswers: linkAnswers)
     case .glassesStopped(let attempt, let error): glassesStopped(attempt, error)
     case .linkLost(let error): linkLost(error)
     case .sessionPaused: sessionPaused()
@@ -149,7 +164,7 @@ extension StreamMachine {
     case .stopping(let old, _, let id):
       phase = .stopping(old, next: attempt, id)
       return []
-    case .waitingForDevice, .starting, .streaming, .paused, .resuming:
+    case .waitingForDevice, .starting, .streaming, .stalled, .paused, .resuming:
       return []
     case .invalidated:
       return [.report(.internalError)]
@@ -168,7 +183,7 @@ extension StreamMachine {
       guard isSessionPaused else { return askForPictures(attempt) }
       phase = .waitingForDevice(attempt, isPermitted: true, id)
       return []
-    case .waitingForDevice, .stopped, .starting, .streaming, .paused, .resuming, .stopping, .invalidated:
+    case .waitingForDevice, .stopped, .starting, .streaming, .stalled, .paused, .resuming, .stopping, .invalidated:
       return []
     }
   }
@@ -181,10 +196,25 @@ extension StreamMachine {
 
   private mutating func unitPassed(_ attempt: StreamID) -> [Action] {
     switch phase {
-    case .starting(attempt, _), .resuming(attempt, _):
+    case .starting(attempt, _), .resuming(attempt, _), .stalled(attempt, _, _):
       phase = .streaming(attempt)
-      return [.clearDeadline, .announce(.streaming)]
-    case .starting, .resuming, .streaming, .paused, .stopped, .waitingForDevice, .stopping, .invalidated:
+      return [.clearDeadline, .announce(.streaming), .watch]
+    case .starting, .resuming, .stalled, .streaming, .paused, .stopped, .waitingForDevice, .stopping, .invalidated:
+      return []
+    }
+  }
+
+  private mutating func unitsMissing(_ attempt: StreamID, linkAnswers: Bool) -> [Action] {
+    let news: StreamState = linkAnswers ? .starting : .waitingForDevice
+    switch phase {
+    case .streaming(attempt):
+      let id = nextDeadline()
+      phase = .stalled(attempt, linkAnswers: linkAnswers, id)
+      return [.announce(news), .setDeadline(id, limits.recovery), .askForKeyframe]
+    case .stalled(attempt, !linkAnswers, let id):
+      phase = .stalled(attempt, linkAnswers: linkAnswers, id)
+      return [.announce(news), .askForKeyframe]
+    case .streaming, .stalled, .starting, .resuming, .paused, .stopped, .waitingForDevice, .stopping, .invalidated:
       return []
     }
   }
@@ -194,7 +224,8 @@ extension StreamMachine {
     case .waitingForDevice(let attempt, _, _):
       phase = .stopped
       return [.clearDeadline, .announce(.stopping), .close(attempt, tellsGlasses: false), .announce(.stopped)]
-    case .starting(let attempt, _), .streaming(let attempt), .paused(let attempt), .resuming(let attempt, _):
+    case .starting(let attempt, _), .streaming(let attempt), .stalled(let attempt, _, _), .paused(let attempt),
+      .resuming(let attempt, _):
       let id = nextDeadline()
       phase = .stopping(attempt, next: nil, id)
       return [.announce(.stopping), .setDeadline(id, limits.stop), .close(attempt, tellsGlasses: true)]
@@ -218,10 +249,10 @@ extension StreamMachine {
     switch phase {
     case .stopping(attempt, let next, _):
       return stopped(next: next)
-    case .starting(attempt, _), .streaming(attempt), .paused(attempt), .resuming(attempt, _):
+    case .starting(attempt, _), .streaming(attempt), .stalled(attempt, _, _), .paused(attempt), .resuming(attempt, _):
       // Without an error nobody here asked for it, and the glasses give no reason.
       return end(attempt, error ?? .internalError, tellsGlasses: false)
-    case .stopping, .starting, .streaming, .paused, .resuming, .stopped, .waitingForDevice, .invalidated:
+    case .stopping, .starting, .streaming, .stalled, .paused, .resuming, .stopped, .waitingForDevice, .invalidated:
       return []
     }
   }
@@ -230,12 +261,12 @@ extension StreamMachine {
     switch phase {
     case .waitingForDevice(attempt, _, _):
       return end(attempt, error, tellsGlasses: false)
-    case .starting(attempt, _), .streaming(attempt), .paused(attempt), .resuming(attempt, _):
+    case .starting(attempt, _), .streaming(attempt), .stalled(attempt, _, _), .paused(attempt), .resuming(attempt, _):
       return end(attempt, error, tellsGlasses: true)
     case .stopping(attempt, let next, _):
       // An end was asked for; how it came about no longer matters.
       return stopped(next: next)
-    case .waitingForDevice, .starting, .streaming, .paused, .resuming, .stopping, .stopped, .invalidated:
+    case .waitingForDevice, .starting, .streaming, .stalled, .paused, .resuming, .stopping, .stopped, .invalidated:
       return []
     }
   }
@@ -243,7 +274,7 @@ extension StreamMachine {
   private mutating func linkLost(_ error: StreamError) -> [Action] {
     switch phase {
     case .waitingForDevice(let attempt, _, _), .starting(let attempt, _), .streaming(let attempt),
-      .paused(let attempt), .resuming(let attempt, _):
+      .stalled(let attempt, _, _), .paused(let attempt), .resuming(let attempt, _):
       return end(attempt, error, tellsGlasses: false)
     case .stopping(_, let next, _):
       return stopped(next: next)
@@ -265,7 +296,7 @@ extension StreamMachine {
   private mutating func sessionPaused() -> [Action] {
     isSessionPaused = true
     switch phase {
-    case .starting(let attempt, _), .streaming(let attempt):
+    case .starting(let attempt, _), .streaming(let attempt), .stalled(let attempt, _, _):
       phase = .paused(attempt)
       return [.clearDeadline, .hold, .announce(.paused)]
     case .resuming(let attempt, _):
@@ -285,7 +316,7 @@ extension StreamMachine {
       return [.setDeadline(id, limits.start), .resume]
     case .waitingForDevice(let attempt, isPermitted: true, _):
       return askForPictures(attempt)
-    case .waitingForDevice, .starting, .streaming, .resuming, .stopping, .stopped, .invalidated:
+    case .waitingForDevice, .starting, .streaming, .stalled, .resuming, .stopping, .stopped, .invalidated:
       return []
     }
   }
@@ -294,11 +325,13 @@ extension StreamMachine {
     switch phase {
     case .waitingForDevice(let attempt, _, id):
       return end(attempt, .deviceNotConnected(device), tellsGlasses: false)
-    case .starting(let attempt, id), .resuming(let attempt, id):
+    case .starting(let attempt, id), .resuming(let attempt, id), .stalled(let attempt, linkAnswers: true, id):
       return end(attempt, .timeout, tellsGlasses: true)
+    case .stalled(let attempt, linkAnswers: false, id):
+      return end(attempt, .deviceNotConnected(device), tellsGlasses: true)
     case .stopping(_, let next, id):
       return stopped(next: next)
-    case .waitingForDevice, .starting, .resuming, .stopping, .streaming, .paused, .stopped, .invalidated:
+    case .waitingForDevice, .starting, .resuming, .stopping, .streaming, .stalled, .paused, .stopped, .invalidated:
       return []
     }
   }
@@ -310,7 +343,8 @@ extension StreamMachine {
     switch before {
     case .waitingForDevice(let attempt, _, _):
       return [.clearDeadline, .announce(.stopping), .close(attempt, tellsGlasses: false), .announce(.stopped)]
-    case .starting(let attempt, _), .streaming(let attempt), .paused(let attempt), .resuming(let attempt, _):
+    case .starting(let attempt, _), .streaming(let attempt), .stalled(let attempt, _, _), .paused(let attempt),
+      .resuming(let attempt, _):
       return [.clearDeadline, .announce(.stopping), .close(attempt, tellsGlasses: true), .announce(.stopped)]
     case .stopping:
       return [.clearDeadline, .announce(.stopped)]

@@ -36,6 +36,10 @@ package struct StreamTelemetry: Sendable {
   /// How often the stream was started, and how often it failed.
   package var starts: UInt64 = 0
   package var failures: UInt64 = 0
+  /// Times that units stopped coming while streaming, how long that lasted in all, and when the present one began.
+  package var stalls: UInt64 = 0
+  package var stalledTime: Duration = .zero
+  package var stallBegan: Instant?
   /// Over the last second before the snapshot.
   package var unitsPerSecond: Double = 0
   package var framesPerSecond: Double = 0
@@ -70,6 +74,10 @@ package struct StreamTelemetryEvent: Hashable, Sendable {
     /// The decoder fell behind, and so many units were dropped up to the next sync unit.
     case decoderBehind(dropped: Int)
     case decoderFailed(text: String)
+    /// No unit has passed since `since`.
+    case stallBegan(since: Instant, linkAnswers: Bool)
+    /// A unit passed again, or the stream ended.
+    case stallEnded(length: Duration)
     /// The attempt ended by this; the text is of whoever knows the cause: which file, what is wrong with it.
     case failed(description: String, text: String)
     /// A capture ended without a photo.

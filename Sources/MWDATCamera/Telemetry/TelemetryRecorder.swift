@@ -32,6 +32,9 @@ package final class TelemetryRecorder: Sendable {
     }
   }
 
+  /// Pictures a second that the glasses agreed to; nil before they did.
+  package var frameRate: UInt8? { state.withLock { $0.totals.negotiatedVideo?.frameRate } }
+
   /// Tells listeners, and counts what the event says by itself.
   package func note(_ kind: StreamTelemetryEvent.Kind) {
     let now = timekeeper.now
@@ -55,6 +58,12 @@ package final class TelemetryRecorder: Sendable {
         remember(text, &state.totals)
       case .decoderFailed(let text), .photoFailed(let text):
         remember(text, &state.totals)
+      case .stallBegan(let since, _):
+        state.totals.stalls += 1
+        state.totals.stallBegan = since
+      case .stallEnded(let length):
+        state.totals.stalledTime += length
+        state.totals.stallBegan = nil
       case .keyframeArrived, .decoderBehind:
         break
       }

@@ -21,11 +21,12 @@ final class ScriptedGlasses: Sendable {
   }
 
   let connection: LinkConnection
-  private let transport: any ByteTransport
+  private let transport: MutableTransport
   private let timekeeper: any Timekeeper
   private let state = Mutex(State())
 
   init(identifier: String, transport: any ByteTransport, timekeeper: any Timekeeper) {
+    let transport = MutableTransport(transport)
     self.transport = transport
     self.timekeeper = timekeeper
     connection = LinkConnection(
@@ -58,6 +59,9 @@ final class ScriptedGlasses: Sendable {
 
   /// The transport ends without a word.
   func breakLink() { transport.close() }
+
+  /// From here on nothing of theirs arrives, and the transport says nothing of it: a half-open link.
+  func fallSilent() { transport.isMute.store(true, ordering: .releasing) }
 
   /// Sends the next pictures of the newest stream, captured now.
   func sendPictures(_ count: Int = 1) {
@@ -143,6 +147,23 @@ final class ScriptedGlasses: Sendable {
       send(.streamStopped(StreamStopped(stream: start.stream, reason: .failed(code), text: text)))
     }
   }
+}
+
+/// A transport that can be made to swallow what is written to it.
+private final class MutableTransport: ByteTransport {
+  let isMute = Atomic<Bool>(false)
+  private let transport: any ByteTransport
+
+  init(_ transport: any ByteTransport) { self.transport = transport }
+
+  func open(_ handlers: TransportHandlers) { transport.open(handlers) }
+  func write(_ bytes: [UInt8]) {
+    guard !isMute.load(ordering: .acquiring) else { return }
+    transport.write(bytes)
+  }
+  var writableBytes: Int { transport.writableBytes }
+  func consumed(_ byteCount: Int) { transport.consumed(byteCount) }
+  func close() { transport.close() }
 }
 
 extension Nonce {
