@@ -56,6 +56,8 @@ extension StreamHealthEvent {
     case .decoderBehind(let dropped):
       self.init(.decoderBehind, hostNanoseconds: time, count: UInt64(max(0, dropped)))
     case .decoderFailed(let text): self.init(.decoderFailed, hostNanoseconds: time, text: text)
+    case .stallBegan(let since, _): self.init(.stallBegan, hostNanoseconds: time, length: event.time - since)
+    case .stallEnded(let length): self.init(.stallEnded, hostNanoseconds: time, length: length)
     case .failed(let description, let text):
       self.init(.failed, hostNanoseconds: time, text: text.isEmpty ? description : text)
     case .photoFailed(let text): self.init(.photoFailed, hostNanoseconds: time, text: text)
@@ -80,7 +82,8 @@ extension StreamStatistics {
         lost: telemetry.drops.lost, withheld: telemetry.drops.withheld, stale: telemetry.drops.stale,
         decoderBehind: telemetry.drops.decodeQueue, undecodable: telemetry.drops.undecodable,
         listeners: telemetry.drops.listeners),
-      gaps: telemetry.gaps, keyframeRequests: telemetry.keyframeRequests, keyframes: telemetry.syncUnits,
+      gaps: telemetry.gaps, stalls: telemetry.stalls, stalledTime: telemetry.stalledTime,
+      keyframeRequests: telemetry.keyframeRequests, keyframes: telemetry.syncUnits,
       starts: telemetry.starts, failures: telemetry.failures, failureTexts: telemetry.errorTexts)
   }
 }

@@ -23,6 +23,10 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
     public static let keyframeRequested = Kind(rawValue: "keyframeRequested")
     /// A keyframe ended a wait, in which `count` units were withheld.
     public static let keyframeArrived = Kind(rawValue: "keyframeArrived")
+    /// Pictures have stopped coming while streaming; `length` says for how long by now.
+    public static let stallBegan = Kind(rawValue: "stallBegan")
+    /// Pictures come again, or the stream ended; `length` is the stall's.
+    public static let stallEnded = Kind(rawValue: "stallEnded")
     /// The decoder was too slow, and `count` units were dropped up to the next keyframe.
     public static let decoderBehind = Kind(rawValue: "decoderBehind")
     /// The decoder refused a unit; `text` says why.
@@ -43,19 +47,22 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
   public let text: String?
   /// How many, where the kind counts.
   public let count: UInt64?
+  /// How long, where the kind says so.
+  public let length: Duration?
   /// The form of the pictures, where the kind has one.
   public let video: NegotiatedVideo?
   /// The form before.
   public let oldVideo: NegotiatedVideo?
 
   init(
-    _ kind: Kind, hostNanoseconds: Int64, text: String? = nil, count: UInt64? = nil, video: NegotiatedVideo? = nil,
-    oldVideo: NegotiatedVideo? = nil
+    _ kind: Kind, hostNanoseconds: Int64, text: String? = nil, count: UInt64? = nil, length: Duration? = nil,
+    video: NegotiatedVideo? = nil, oldVideo: NegotiatedVideo? = nil
   ) {
     self.kind = kind
     self.hostNanoseconds = hostNanoseconds
     self.text = text
     self.count = count
+    self.length = length
     self.video = video
     self.oldVideo = oldVideo
   }

@@ -42,6 +42,10 @@ public struct StreamStatistics: Codable, Hashable, Sendable {
   public let drops: Drops
   /// How often something was found missing.
   public let gaps: UInt64
+  /// How often pictures stopped coming while streaming, and for how long in all, the present stall not counted.
+  public let stalls: UInt64
+  /// The length of the stalls that are over.
+  public let stalledTime: Duration
   /// Keyframes asked for, by whatever cause.
   public let keyframeRequests: UInt64
   /// Keyframes that arrived, asked for or not.

@@ -107,7 +107,7 @@ final class FrameReceiver: Sendable {
     case .unusable(let stream, let text):
       events.failed(stream, text)
     case .passed(let stream, let isDiscontinuity, let sample):
-      telemetry.unitPassed()
+      if !outlet.hasListeners { telemetry.unitPassed() }
       events.passed(stream)
       switch codec {
       case .raw:
