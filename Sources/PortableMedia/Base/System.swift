@@ -26,10 +26,16 @@ func writeToStandardError(_ text: String) {
   }
 }
 
+/// The most that one block may have: beyond any picture or payload, and below what the sanitizers call an error of the
+/// program rather than a lack of memory.
+private let maximumBlockLength = 1 << 36
+
 /// Cleared memory at a multiple of `alignment`, or nil if the system has none. (Swift's own `allocate` traps then.)
 func clearedMemory(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer? {
   var memory: UnsafeMutableRawPointer?
-  guard posix_memalign(&memory, alignment, max(byteCount, 1)) == 0, let memory else { return nil }
+  guard byteCount <= maximumBlockLength, posix_memalign(&memory, alignment, max(byteCount, 1)) == 0, let memory else {
+    return nil
+  }
   memset(memory, 0, byteCount)
   return memory
 }
