@@ -1,7 +1,10 @@
 import Foundation
 import Glibc
+import LinkProtocol
+import LinkTransport
 import TestSupport
 import Testing
+import Units
 
 @testable import GlasswingCommand
 
@@ -92,11 +95,11 @@ struct ProgramTests {
   @Test("REC-1: after kill -9 the file plays, and has everything up to 2 s before", arguments: ["mp4", "mov", "mkv"])
   func killed(_ ending: String) async throws {
     let path = try MediaFactory.newPath(ending)
-    let begun = ContinuousClock.now
+    let begun = SystemTimekeeper.shared.now
     let process = try Program.start("record", "--simulate", "-o", path)
     try await grow(path, to: 400_000)
     kill(process.processIdentifier, SIGKILL)
-    let elapsed = ContinuousClock.now - begun
+    let elapsed = SystemTimekeeper.shared.now - begun
     process.waitUntilExit()
     let stamps = try MediaInspector.stamps(path)
     let last = try #require(stamps.last)
@@ -160,12 +163,15 @@ struct ProgramTests {
 
   /// Waits until the recording has grown to so many bytes.
   private func grow(_ path: String, to bytes: Int) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while ContinuousClock.now < deadline {
+    let timekeeper = SystemTimekeeper.shared
+    let lane = timekeeper.makeLane("growth")
+    defer { lane.end() }
+    let deadline = timekeeper.now + .seconds(20)
+    while timekeeper.now < deadline {
       let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
       if let size, size >= bytes { return }
       // Another process writes the file: there is no event to wait for.
-      try await Task.sleep(for: .milliseconds(20))
+      await timekeeper.sleep(until: timekeeper.now + .milliseconds(20), on: lane)
     }
     Issue.record("\(path) did not grow to \(bytes) bytes")
   }
