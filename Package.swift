@@ -89,7 +89,7 @@ let package = Package(
     .testTarget(name: "PortableMediaTests", dependencies: ["PortableMedia", "TestSupport"]),
     .testTarget(name: "LinkProtocolTests", dependencies: ["LinkProtocol", "TestSupport"]),
     .testTarget(name: "MediaEngineTests", dependencies: ["MediaEngine", "MediaEncoding", "TestSupport"]),
-    .testTarget(name: "MediaEncodingTests", dependencies: ["MediaEncoding", "MediaEngine", "TestSupport"]),
+    .testTarget(name: "MediaEncodingTests", dependencies: ["MediaEncoding", "MediaEngine", "CHEIF", "TestSupport"]),
     .testTarget(name: "LinkTransportTests", dependencies: ["LinkTransport", "TestSupport"]),
     .testTarget(name: "GlassesAgentTests", dependencies: ["GlassesAgent", "MediaEngine", "TestSupport"]),
     .testTarget(name: "MWDATCoreTests", dependencies: ["MWDATCore", "TestSupport"]),

@@ -148,6 +148,14 @@ struct HEVCEncoderTests {
     }
   }
 
+  @Test("frame rates that make no sense are taken as some rate", arguments: [Double.nan, .infinity, -1, 0, 1e300])
+  func survivesFrameRates(frameRate: Double) throws {
+    let size = PixelSize(width: 64, height: 64)
+    let encoder = try HEVCEncoder(
+      .init(size: size, frameRate: frameRate, bitrate: .bitsPerSecond(.max), keyframeInterval: .seconds(Int64.max)))
+    #expect(try encoder.encode(try TestPictures.flat(size, luma: 90)).isSync)
+  }
+
   private func cause(_ body: () throws -> Void) -> MediaError.Cause? {
     do {
       try body()

@@ -33,6 +33,9 @@ package final class HEVCEncoder: Sendable {
       self.keyframeInterval = keyframeInterval
       self.writesPictureHashes = writesPictureHashes
     }
+
+    /// From 1 to 240, whatever was asked for.
+    var usableFrameRate: Double { frameRate.isFinite ? min(max(frameRate, 1), 240) : 30 }
   }
 
   /// Two coding tree units of the fastest preset; below it x265 refuses.
@@ -60,11 +63,11 @@ package final class HEVCEncoder: Sendable {
       throw MediaError(.sizeNotSupported, while: .encoding, "\(size.width)x\(size.height)")
     }
     self.configuration = configuration
-    let interval = (configuration.keyframeInterval?.seconds ?? 0) * configuration.frameRate
-    picturesPerSync = interval.isFinite ? Int(min(max(interval, 0), 1e6).rounded()) : 0
+    let interval = (configuration.keyframeInterval?.seconds ?? 0) * configuration.usableFrameRate
+    picturesPerSync = Int(min(max(interval, 0), 1e6).rounded())
     target = Atomic(configuration.bitrate.bitsPerSecond)
     let control = FrameRateControl(
-      bitrate: configuration.bitrate, frameRate: configuration.frameRate, pixels: size.width * size.height)
+      bitrate: configuration.bitrate, frameRate: configuration.usableFrameRate, pixels: size.width * size.height)
     state = Mutex(State(session: try X265Session(configuration), control: control, picturesSinceSync: nil))
   }
 
