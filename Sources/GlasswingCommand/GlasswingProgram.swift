@@ -26,7 +26,7 @@ enum GlasswingProgram {
       }
     } catch {
       Console.shared.endProgress()
-      Console.shared.log(error.line)
+      Console.shared.log(ShownPath.shorten(error.line))
       return error.status
     }
   }

@@ -100,13 +100,6 @@ struct ArgumentParserTests {
     #expect(AmountText.duration(text) == nil)
   }
 
-  @Test(
-    "Bit rates have units", arguments: [("2M", 2_000_000), ("800k", 800_000), ("2.5M", 2_500_000), ("64000", 64_000)])
-  func bitrates(_ text: String, _ bits: Int64) {
-    #expect(AmountText.bitrate(text) == .bitsPerSecond(bits))
-    #expect(AmountText.bitrate(text + "x") == nil)
-  }
-
   @Test("The nearest name counts changed, missing, added and swapped letters")
   func suggestions() {
     #expect(Suggestion.distance("abcd", "abdc") == 1)

@@ -31,8 +31,6 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
     public static let decoderBehind = Kind(rawValue: "decoderBehind")
     /// The decoder refused a unit; `text` says why.
     public static let decoderFailed = Kind(rawValue: "decoderFailed")
-    /// Listeners were too slow, and lost `count` frames.
-    public static let listenersDropped = Kind(rawValue: "listenersDropped")
     /// The attempt ended by a failure; `text` names the cause, such as what is wrong with a file.
     public static let failed = Kind(rawValue: "failed")
     /// A capture ended without a photo; `text` says why.

@@ -113,7 +113,7 @@ final class DemoCommand: Sendable {
         try file.write(photo.data)
         say("\(file.path): \(photo.data.count) bytes")
       } catch {
-        Console.shared.log(error.line)
+        Console.shared.log(ShownPath.shorten(error.line))
       }
     }.store(in: tokens)
     stream.errorPublisher.listen { [weak self] error in
@@ -138,9 +138,9 @@ final class DemoCommand: Sendable {
       recording.withLock { $0 = Recording(recorder: recorder, since: timekeeper.now) }
       say("recording to \(file.path)")
     } catch let error as CommandFailure {
-      Console.shared.log(error.line)
+      Console.shared.log(ShownPath.shorten(error.line))
     } catch let error as RecorderError {
-      Console.shared.log(CommandFailure(recording: error).line)
+      Console.shared.log(ShownPath.shorten(CommandFailure(recording: error).line))
     } catch {
       Console.shared.log("\(OptionTable.program): \(error)")
     }
@@ -154,11 +154,11 @@ final class DemoCommand: Sendable {
     guard let ended else { return }
     do throws(RecorderError) {
       let summary = try await ended.recorder.finish()
-      let names = summary.files.map(\.path).joined(separator: ", ")
+      let names = summary.files.map { ShownPath.shorten($0.path) }.joined(separator: ", ")
       let seconds = ProgressLine.decimal(summary.statistics.duration.seconds, places: 2)
       say("\(names): \(summary.statistics.framesWritten) frames, \(seconds) s")
     } catch {
-      Console.shared.log(CommandFailure(recording: error).line)
+      Console.shared.log(ShownPath.shorten(CommandFailure(recording: error).line))
     }
   }
 }

@@ -184,7 +184,7 @@ struct RecordCommand {
             framesPerSecond: video?.frameRate, firstFrame: statistics.firstFrame.map(Spread.milliseconds))))
     }
     guard !arguments.has(.quiet) else { return }
-    let names = summary.files.map(\.path).joined(separator: ", ")
+    let names = summary.files.map { ShownPath.shorten($0.path) }.joined(separator: ", ")
     Console.shared.log(
       "\(names): \(figures.framesWritten) frames, \(ProgressLine.decimal(seconds, places: 2)) s, "
         + "\(ProgressLine.decimal(rate, places: 0)) kbit/s, \(dropped) dropped")

@@ -18,21 +18,6 @@ enum AmountText {
     return .nanoseconds(Int64(seconds * 1e9))
   }
 
-  /// `800k`, `2M`, `2.5M`: bits a second, in powers of ten. nil for anything else.
-  static func bitrate(_ text: String) -> Bitrate? {
-    guard let (number, suffix) = split(text) else { return nil }
-    let bits: Double
-    switch suffix {
-    case "": bits = number
-    case "k": bits = number * 1e3
-    case "M": bits = number * 1e6
-    case "G": bits = number * 1e9
-    case _: return nil
-    }
-    guard bits <= 1e12 else { return nil }
-    return .bitsPerSecond(Int64(bits))
-  }
-
   /// The shortest way to type a length of time.
   static func words(_ duration: Duration) -> String {
     let milliseconds = duration.nanoseconds / 1_000_000

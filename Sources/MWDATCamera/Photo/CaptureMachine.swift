@@ -21,6 +21,17 @@ package struct CaptureMachine: Sendable {
     case linkLost
     /// Its owner stopped.
     case cancelled
+
+    /// For people.
+    var words: String {
+      switch self {
+      case .refused(let code, let text): text.isEmpty ? "the glasses refused: \(code)" : text
+      case .timedOut: "nothing of the photo came for \(CaptureMachine.limit)"
+      case .damaged: "the photo's bytes are not those that the glasses announced"
+      case .linkLost: "the link ended before the photo came"
+      case .cancelled: "the stream ended before the photo came"
+      }
+    }
   }
 
   /// The end of one capture.

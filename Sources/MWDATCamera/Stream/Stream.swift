@@ -313,7 +313,7 @@ extension Stream: CaptureOwner {
   }
 
   func captureFailed(_ failure: CaptureMachine.Failure) {
-    recorder.note(.photoFailed(text: "\(failure)"))
+    recorder.note(.photoFailed(text: failure.words))
     errors.send(.photoCaptureFailed)
   }
 }
