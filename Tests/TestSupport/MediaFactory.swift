@@ -15,6 +15,10 @@ package enum MediaFactory {
     case h264
     /// HEVC (hvc1), 160x120, 25 pictures a second, 1 s, no B-frames. Counted.
     case hevc
+    /// As `hevc`, with the MD5 of each picture in a message of its own (H.265, D.3.19). Moving test picture.
+    case hevcHashed
+    /// As `h264`, in full range. Cornered: black is 0 and white 255.
+    case fullRange
     /// H.264 with a single key picture in 4 s (100 pictures). Moving test picture.
     case longGOP
     /// H.264 with three B-frames between references, 50 pictures. Counted.
@@ -59,7 +63,8 @@ package enum MediaFactory {
       case .audioOnly: "\(rawValue).m4a"
       case .vp9: "\(rawValue).webm"
       case .transportStream: "\(rawValue).ts"
-      case .h264, .hevc, .longGOP, .bFrames, .hevcBFrames, .rotated90, .rotated180, .rotated270, .oddSize,
+      case .h264, .hevc, .hevcHashed, .fullRange, .longGOP, .bFrames, .hevcBFrames, .rotated90, .rotated180,
+        .rotated270, .oddSize,
         .sixtyFrames, .variableRate, .widePixels, .withAudio, .empty, .truncated, .truncatedTail, .textNamedMP4,
         .undecodable:
         "\(rawValue).mp4"
@@ -116,6 +121,11 @@ package enum MediaFactory {
     switch kind {
     case .h264: try encode(counted(seconds: 1), x264 + ["-g", "12"], path)
     case .hevc: try encode(counted(seconds: 1), x265("keyint=12:bframes=0"), path)
+    case .hevcHashed:
+      try encode("testsrc2=s=160x120:r=25:d=1", x265("keyint=12:bframes=0:hash=1"), path)
+    case .fullRange:
+      let settings = ["-color_range", "pc", "-g", "12", "-threads", "1", "-tune", "zerolatency"]
+      try encode(cornered(160, 120) + ",format=yuvj420p", ["-c:v", "libx264", "-preset", "ultrafast"] + settings, path)
     case .longGOP: try encode("testsrc2=s=160x120:r=25:d=4", x264 + ["-g", "1000", "-sc_threshold", "0"], path)
     case .bFrames:
       let settings = ["-c:v", "libx264", "-preset", "veryfast", "-bf", "3", "-x264-params", "b-adapt=0:scenecut=0"]

@@ -3,11 +3,11 @@ import Glibc
 
 /// FFmpeg's log, kept off the host process's standard error.
 ///
-/// FFmpeg has one log callback for the whole process. Ours collects lines of level error and above for the call that
-/// the logging thread is in, and drops all others. FFmpeg logs on the calling thread here, since every codec context
+/// FFmpeg has one log callback for the whole process. Ours collects lines of level error and above, and what else tells of
+/// damage, for the call that the logging thread is in, and drops all others. FFmpeg logs on the calling thread here, since every codec context
 /// of the engine runs with one thread.
 enum LibAVLog {
-  /// Lines that one call logged at level error or worse.
+  /// Lines of one call.
   final class Lines {
     /// More than this of one call repeats itself.
     private static let limit = 4
@@ -50,7 +50,9 @@ enum LibAVLog {
     av_log_set_level(AV_LOG_ERROR)
     av_log_set_callback { context, level, format, arguments in
       // The level's upper bytes carry a colour.
-      guard level & 0xff <= AV_LOG_ERROR, let arguments, let slot = pthread_getspecific(LibAVLog.key) else { return }
+      guard let format, level & 0xff <= AV_LOG_ERROR || LibAVLog.isComplaint(format), let arguments,
+        let slot = pthread_getspecific(LibAVLog.key)
+      else { return }
       let capacity = 512
       let line = withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer -> String in
         guard let base = buffer.baseAddress else { return "" }
@@ -62,6 +64,9 @@ enum LibAVLog {
       Unmanaged<Lines>.fromOpaque(slot).takeUnretainedValue().append(withoutLineEnd(line))
     }
   }()
+
+  /// The H.264 decoder says at level debug that a reference is lost, and then goes on with another picture in its place.
+  private static func isComplaint(_ format: UnsafePointer<CChar>) -> Bool { strncmp(format, "Frame num gap", 13) == 0 }
 
   private static func withoutLineEnd(_ line: String) -> String {
     String(line.drop { $0 == " " }.split(whereSeparator: \.isNewline).first ?? "")
