@@ -1,4 +1,5 @@
 import CFFmpeg
+import PortableMedia
 import Synchronization
 import Units
 
@@ -49,13 +50,13 @@ package final class AccessUnitReader: Sendable {
         .codecNotSupported(coding.rawValue), while: .opening, "the container has no configuration record", path: path)
     }
     do throws(MediaError) {
-      let content = try ConfigurationRecord.parse(record, coding: coding)
-      guard content.lengthSize == LengthPrefixedUnits.prefixLength else {
-        throw MediaError(.codecNotSupported(coding.rawValue), while: .opening, "lengths of \(content.lengthSize) bytes")
+      let (sets, lengthSize) = try Self.read(record, coding)
+      guard lengthSize == LengthPrefixedUnits.prefixLength else {
+        throw MediaError(.codecNotSupported(coding.rawValue), while: .opening, "lengths of \(lengthSize) bytes")
       }
       self.coding = coding
       // Some encoders put supplemental information beside them.
-      parameterSets = content.parameterSets.filter { set in
+      parameterSets = sets.filter { set in
         set.first.map { coding.isParameterSet(type: coding.unitType(firstByte: $0)) } ?? false
       }
       description = try input.description()
@@ -80,6 +81,24 @@ package final class AccessUnitReader: Sendable {
         presentation: .nanoseconds(presentation.subtractingSaturating(origin)),
         decoding: .nanoseconds(decoding.subtractingSaturating(origin)),
         isSync: raw.flags & AV_PKT_FLAG_KEY != 0)
+    }
+  }
+
+  /// The parameter sets of a configuration record, and how many bytes the lengths before NAL units have.
+  private static func read(
+    _ record: [UInt8], _ coding: VideoCoding
+  ) throws(MediaError) -> (sets: [[UInt8]], lengthSize: Int) {
+    do throws(BitstreamError) {
+      switch coding {
+      case .hevc:
+        let parsed = try HEVCConfigurationRecord(parsing: record)
+        return (parsed.parameterSets, parsed.lengthSize)
+      case .h264:
+        let parsed = try AVCConfigurationRecord(parsing: record)
+        return (parsed.parameterSets, parsed.lengthSize)
+      }
+    } catch {
+      throw MediaError(.malformedData, while: .opening, "its configuration record is malformed: \(error)")
     }
   }
 }
