@@ -134,6 +134,19 @@ struct AgentStreamTests {
     #expect(!second.units.isEmpty)
   }
 
+  @Test("an app that vanishes without a word frees the camera within five seconds (LIFE-4)")
+  func vanished() {
+    let agent = makeAgent()
+    let first = connect(agent)
+    time.advance(by: .seconds(1))
+    first.vanish()
+    time.advance(by: .seconds(5))
+    #expect(agent.linkCount == 0)
+    let second = connect(agent, app: "other")
+    time.advance(by: .seconds(1))
+    #expect(!second.units.isEmpty)
+  }
+
   @Test("the same run gives the same bytes at the same times")
   func reproducible() {
     func run() -> [LinkEvent] {

@@ -7,6 +7,7 @@ import Units
 /// An app's end of a link to an agent, as bare as can be: sends messages, keeps what comes.
 final class AppProbe: Sendable {
   private let connection: LinkConnection
+  private let transport: MutableTransport
   private let seen = Mutex<[LinkEvent]>([])
 
   init(_ agent: GlassesAgent, timekeeper: any Timekeeper, app: String = "app") {
@@ -16,12 +17,15 @@ final class AppProbe: Sendable {
       nonce: Nonce(from: &generator))
     let pair = MemoryLink.makePair(timekeeper: timekeeper)
     agent.accept(pair.glasses)
+    transport = MutableTransport(pair.app)
     connection = LinkConnection(
-      endpoint: LinkEndpoint(hello: hello), transport: pair.app, timekeeper: timekeeper, name: "probe")
+      endpoint: LinkEndpoint(hello: hello), transport: transport, timekeeper: timekeeper, name: "probe")
     connection.start { [weak self] event in self?.seen.withLock { $0.append(event) } }
   }
 
   func send(_ message: Message) { connection.send(message) }
+  /// The app is gone without a word.
+  func vanish() { transport.mute() }
   func leave() { connection.close(Goodbye(reason: .finished)) }
 
   var events: [LinkEvent] { seen.withLock { $0 } }
