@@ -21,40 +21,46 @@ struct SampleBufferTests {
     return (buffer, status)
   }
 
-  @Test("A coded picture has its bytes, size, times, description and sync mark")
+  @Test("A coded picture has its bytes, size, time and description, and is a sync sample until marked")
   func codedPicture() throws {
     let format = try CMFormatDescription.hevc(parameterSets: ParameterSetFixtures.hevcSets)
     let unit = try #require(CMBlockBuffer(bytes: [0, 0, 0, 1, 0x26, 1, 2, 3]))
     let time = CMTime(value: 5_000_000_001, timescale: 1_000_000_000)
-    let sync = CMSampleBuffer(unit: unit, format: format, presentation: time, isSync: true)
-    #expect(CMSampleBufferGetDataBuffer(sync) === unit && CMSampleBufferGetImageBuffer(sync) == nil)
-    #expect(CMSampleBufferGetFormatDescription(sync) === format)
-    #expect(CMSampleBufferGetPresentationTimeStamp(sync) == time && !CMSampleBufferGetDecodeTimeStamp(sync).isValid)
-    #expect(CMSampleBufferGetTotalSampleSize(sync) == 8 && CMSampleBufferGetSampleSize(sync, at: 0) == 8)
-    #expect(CMSampleBufferIsValid(sync) && CMSampleBufferDataIsReady(sync) && sync.dataReadiness == .ready)
-    #expect(sync.numSamples == 1 && !sync.duration.isValid)
-    #expect(sync.sampleAttachments[0][.notSync] == nil)
-    let other = CMSampleBuffer(unit: unit, format: format, presentation: time, isSync: false)
-    #expect(other.sampleAttachments[0][.notSync] as? Bool == true)
-    #expect(other.sampleAttachments.first?[.dependsOnOthers] as? Bool == true)
+    let sample = try CMSampleBuffer(
+      dataBuffer: unit, formatDescription: format, numSamples: 1,
+      sampleTimings: [CMSampleTimingInfo(duration: .invalid, presentationTimeStamp: time, decodeTimeStamp: .invalid)],
+      sampleSizes: [unit.dataLength])
+    #expect(CMSampleBufferGetDataBuffer(sample) === unit && CMSampleBufferGetImageBuffer(sample) == nil)
+    #expect(CMSampleBufferGetFormatDescription(sample) === format)
+    #expect(CMSampleBufferGetPresentationTimeStamp(sample) == time)
+    #expect(!CMSampleBufferGetDecodeTimeStamp(sample).isValid)
+    #expect(CMSampleBufferGetTotalSampleSize(sample) == 8 && CMSampleBufferGetSampleSize(sample, at: 0) == 8)
+    #expect(CMSampleBufferIsValid(sample) && CMSampleBufferDataIsReady(sample) && sample.dataReadiness == .ready)
+    #expect(sample.numSamples == 1 && !sample.duration.isValid)
+    #expect(sample.sampleAttachments[0][.notSync] == nil)
+    sample.sampleAttachments[0][.notSync] = true
+    sample.sampleAttachments[0][.dependsOnOthers] = true
+    #expect(sample.sampleAttachments[0][.notSync] as? Bool == true)
+    #expect(sample.sampleAttachments.first?[.dependsOnOthers] as? Bool == true)
   }
 
-  @Test("A decoded picture has its pixels, and a description that fits even if another was handed in")
+  @Test("A decoded picture has its pixels, and only a description that fits")
   func decodedPicture() throws {
-    let picture = try #require(
-      CVPixelBuffer(width: 504, height: 896, pixelFormat: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange))
-    let first = CMSampleBuffer(picture: picture, presentation: .zero)
-    let second = CMSampleBuffer(picture: picture, format: first.formatDescription, presentation: .zero)
-    #expect(second.formatDescription === first.formatDescription && second.imageBuffer === picture)
-    let larger = try #require(
-      CVPixelBuffer(width: 720, height: 1280, pixelFormat: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange))
-    let third = CMSampleBuffer(picture: larger, format: first.formatDescription, presentation: .zero)
-    #expect(third.formatDescription?.dimensions == CMVideoDimensions(width: 720, height: 1280))
-    #expect(third.totalSampleSize == 0 && third.dataBuffer == nil)
-    let wrong = try #require(first.formatDescription)
+    let format = kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+    let picture = try #require(CVPixelBuffer(width: 504, height: 896, pixelFormat: format))
+    let description = try CMFormatDescription(imageBuffer: picture)
+    let sample = try CMSampleBuffer(imageBuffer: picture, formatDescription: description, sampleTiming: timing(0))
+    #expect(sample.formatDescription === description && sample.imageBuffer === picture)
+    #expect(sample.totalSampleSize == 0 && sample.dataBuffer == nil && sample.numSamples == 1)
+    let larger = try #require(CVPixelBuffer(width: 720, height: 1280, pixelFormat: format))
     #expect(throws: MediaStatusError(status: kCMSampleBufferError_InvalidMediaFormat)) {
-      try CMSampleBuffer(imageBuffer: larger, formatDescription: wrong, sampleTiming: timing(0))
+      try CMSampleBuffer(imageBuffer: larger, formatDescription: description, sampleTiming: timing(0))
     }
+    var made: CMSampleBuffer?
+    var wrong = timing(0)
+    let status = CMSampleBufferCreateReadyWithImageBuffer(
+      allocator: nil, imageBuffer: larger, formatDescription: description, sampleTiming: &wrong, sampleBufferOut: &made)
+    #expect(status == kCMSampleBufferError_InvalidMediaFormat && made == nil)
   }
 
   @Test("One timing and one size stand for all samples")

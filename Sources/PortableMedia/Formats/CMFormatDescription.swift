@@ -127,16 +127,8 @@ extension CMFormatDescription {
   /// package.
   package var parameterSetUnits: [[UInt8]] { sets?.units ?? [] }
 
-  /// The content of `hvcC` or `avcC`, if there are parameter sets.
-  package var configurationRecord: [UInt8]? { sets?.record }
-
   /// An HEVC description from VPS, SPS and PPS.
   package static func hevc(parameterSets: [[UInt8]]) throws(MediaStatusError) -> CMFormatDescription {
     CMFormatDescription(sets: try ParameterSets(codec: .hevc, units: parameterSets, lengthSize: 4), values: [:])
-  }
-
-  /// An H.264 description from SPS and PPS.
-  package static func h264(parameterSets: [[UInt8]]) throws(MediaStatusError) -> CMFormatDescription {
-    CMFormatDescription(sets: try ParameterSets(codec: .h264, units: parameterSets, lengthSize: 4), values: [:])
   }
 }

@@ -121,34 +121,3 @@ public final class CMSampleBuffer: Sendable {
     return copy
   }
 }
-
-extension CMSampleBuffer {
-  /// One coded picture, ready. `isSync` false sets the not-sync attachment. For the rooms of this package.
-  package convenience init(
-    unit: CMBlockBuffer, format: CMFormatDescription, presentation: CMTime, duration: CMTime = .invalid, isSync: Bool
-  ) {
-    let timing = CMSampleTimingInfo(
-      duration: duration, presentationTimeStamp: presentation, decodeTimeStamp: .invalid)
-    self.init(
-      dataBuffer: unit, image: nil, format: format, count: 1, timings: [timing], sizes: [unit.length], isReady: true,
-      sampleAttachments: [Self.attachments(isSync: isSync)])
-  }
-
-  /// One decoded picture, ready. Pass the description of the pictures before, so that it isn't made for each; one that
-  /// doesn't fit is replaced. For the rooms of this package.
-  package convenience init(
-    picture: CVImageBuffer, format: CMFormatDescription? = nil, presentation: CMTime, duration: CMTime = .invalid
-  ) {
-    let fitting = format.flatMap { CMVideoFormatDescriptionMatchesImageBuffer($0, imageBuffer: picture) ? $0 : nil }
-    let timing = CMSampleTimingInfo(
-      duration: duration, presentationTimeStamp: presentation, decodeTimeStamp: .invalid)
-    self.init(
-      dataBuffer: nil, image: picture, format: fitting ?? CMFormatDescription(of: picture), count: 1,
-      timings: [timing], sizes: [], isReady: true)
-  }
-
-  /// What a picture's attachments are to say; nothing is said of sync samples, which is the default.
-  private static func attachments(isSync: Bool) -> [String: any Sendable] {
-    isSync ? [:] : [kCMSampleAttachmentKey_NotSync: true, kCMSampleAttachmentKey_DependsOnOthers: true]
-  }
-}
