@@ -240,7 +240,7 @@ package final class GlassesAgent: Sendable {
     let outlet = VideoOutlet(
       stream: key.stream,
       configuration: VideoPipeline.Configuration(
-        feed: camera.feed, video: video, replaysCachedUnits: replaysCachedUnits),
+        feed: camera.feed, video: video, bitrate: camera.bitrate, replaysCachedUnits: replaysCachedUnits),
       timekeeper: timekeeper, deviceClock: deviceClock, connection: connection,
       failed: { [weak self] outlet, failure in
         self?.enqueue { $0.videoFailed(key, outlet, failure) }

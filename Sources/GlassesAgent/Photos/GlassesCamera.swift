@@ -1,5 +1,6 @@
 import LinkProtocol
 import Synchronization
+import Units
 
 /// What a photo is made of.
 package enum Shot: Hashable, Sendable {
@@ -19,6 +20,7 @@ package enum Shot: Hashable, Sendable {
 package final class GlassesCamera: Sendable {
   private struct State {
     var feed = FeedDescription.pattern
+    var bitrate: Bitrate?
     var image: String?
     var capturedPhoto: String?
     var failsNextCapture = false
@@ -40,6 +42,10 @@ package final class GlassesCamera: Sendable {
       if let observer = state.observer { lane.run(observer) }
     }
   }
+
+  /// What streams that begin from now on are encoded at; nil for what suits their size and rate.
+  package var bitrate: Bitrate? { state.withLock { $0.bitrate } }
+  package func setBitrate(_ bitrate: Bitrate?) { state.withLock { $0.bitrate = bitrate } }
 
   /// Photos within a stream are this picture file; nil for what the camera sees.
   package func setImage(path: String?) { state.withLock { $0.image = path } }
