@@ -100,6 +100,20 @@ struct ArgumentParserTests {
     #expect(AmountText.duration(text) == nil)
   }
 
+  @Test(
+    "Bit rates have units", arguments: [("2M", 2_000_000), ("800k", 800_000), ("2.5M", 2_500_000), ("64000", 64_000)])
+  func bitrates(_ text: String, _ bits: Int64) throws {
+    #expect(AmountText.bitrate(text) == .bitsPerSecond(bits))
+    #expect(AmountText.bitrate(text + "x") == nil)
+    #expect(try run("record -o a.mp4 -b " + text).bitrate(.bitrate) == .bitsPerSecond(bits))
+  }
+
+  @Test("A bit rate out of range says what the range is")
+  func bitrateRange() {
+    #expect(failure("record -o a.mp4 --bitrate 1k").contains("--bitrate: 1k is out of range; it may be 50k to 50M"))
+    #expect(failure("record -o a.mp4 --bitrate fast").contains("write it like 800k or 2M"))
+  }
+
   @Test("The nearest name counts changed, missing, added and swapped letters")
   func suggestions() {
     #expect(Suggestion.distance("abcd", "abdc") == 1)

@@ -110,6 +110,7 @@ struct OptionTableTests {
     case .file: "out.mp4"
     case .folder: "."
     case .duration: "5s"
+    case .bitrate: "2M"
     case .count: "3"
     case .choice(let names): names[0]
     }

@@ -97,8 +97,7 @@ struct LatencyBench {
 
   private func wholeWay() async throws(CommandFailure) -> ([Duration], Int) {
     let feed = arguments.givenText(.feed)
-    let camera = try await SimulatedCamera.open(
-      feed: feed, configuration: arguments.configuration(.raw), timekeeper: timekeeper)
+    let camera = try await SimulatedCamera.open(arguments, arguments.configuration(.raw))
     let stream = camera.stream
     let end = ResumeOnce<String?>()
     let ages = Mutex<[Duration]>([])
@@ -135,7 +134,8 @@ struct LatencyBench {
       let encoder = try HEVCEncoder(
         HEVCEncoder.Configuration(
           size: setting.size, frameRate: Double(setting.framesPerSecond),
-          bitrate: VideoBitrate.default(for: setting.size, frameRate: Double(setting.framesPerSecond)),
+          bitrate: arguments.bitrate(.bitrate)
+            ?? VideoBitrate.default(for: setting.size, frameRate: Double(setting.framesPerSecond)),
           keyframeInterval: VideoPipeline.keyframeInterval))
       let decoder = try VideoDecoder(codec: .hevc)
       var encodes: [Duration] = []

@@ -141,7 +141,8 @@ struct RecordBench {
     let source = try PatternSource(size: setting.size, frameRate: rate)
     let encoder = try HEVCEncoder(
       HEVCEncoder.Configuration(
-        size: setting.size, frameRate: rate, bitrate: VideoBitrate.default(for: setting.size, frameRate: rate),
+        size: setting.size, frameRate: rate,
+        bitrate: arguments.bitrate(.bitrate) ?? VideoBitrate.default(for: setting.size, frameRate: rate),
         keyframeInterval: VideoPipeline.keyframeInterval))
     defer { encoder.close() }
     var format: CMFormatDescription?

@@ -38,8 +38,7 @@ final class DemoCommand: Sendable {
   func run() async throws(CommandFailure) -> ExitStatus {
     try files.check()
     let viewer = try Viewer(timekeeper: timekeeper)
-    let camera = try await SimulatedCamera.open(
-      feed: arguments.givenText(.feed), configuration: arguments.configuration(.hvc1), timekeeper: timekeeper)
+    let camera = try await SimulatedCamera.open(arguments, arguments.configuration(.hvc1))
     let stream = camera.stream
     let watch = StreamWatch(stream) { [end] in end.resume(with: .stream($0)) }
     let tokens = ListenerTokenBag()

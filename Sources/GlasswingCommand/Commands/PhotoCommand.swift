@@ -66,7 +66,7 @@ struct PhotoCommand {
     let feed = arguments.givenText(.feed)
     // A small stream: the photo comes from the camera at its full size whatever the stream's is.
     let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 15)
-    let camera = try await SimulatedCamera.open(feed: feed, configuration: configuration, timekeeper: timekeeper)
+    let camera = try await SimulatedCamera.open(arguments, configuration)
     let end = ResumeOnce<End>()
     let stream = camera.stream
     let watch = StreamWatch(stream) { end.resume(with: .failed($0)) }

@@ -56,12 +56,10 @@ struct RecordCommand {
 
   func run() async throws(CommandFailure) -> ExitStatus {
     try arguments.checkSimulated()
-    let feed = arguments.givenText(.feed)
     let recorder = try makeRecorder()
     let camera: SimulatedCamera
     do throws(CommandFailure) {
-      camera = try await SimulatedCamera.open(
-        feed: feed, configuration: arguments.configuration(.hvc1), timekeeper: timekeeper)
+      camera = try await SimulatedCamera.open(arguments, arguments.configuration(.hvc1))
     } catch {
       // Takes the claimed name back.
       _ = try? await recorder.finish()

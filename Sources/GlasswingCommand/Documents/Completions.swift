@@ -52,7 +52,7 @@ private enum BashCompletion {
     switch value {
     case .file: body = "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$current\")); return"
     case .folder: body = "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$current\")); return"
-    case .duration, .count: body = "return"
+    case .duration, .bitrate, .count: body = "return"
     case .choice(let names):
       body = "COMPREPLY=($(compgen -W '\(names.joined(separator: " "))' -- \"$current\")); return"
     }
@@ -102,7 +102,7 @@ private enum ZshCompletion {
     switch value {
     case .file: action = ":\(value.placeholder):_files"
     case .folder: action = ":\(value.placeholder):_files -/"
-    case .duration, .count: action = ":\(value.placeholder): "
+    case .duration, .bitrate, .count: action = ":\(value.placeholder): "
     case .choice(let choices): action = ":value:(\(choices.joined(separator: " ")))"
     }
     return names.map { $0 + help + action }
@@ -144,7 +144,7 @@ private enum FishCompletion {
     case nil: break
     case .file: words += " -r -F"
     case .folder: words += " -x -a '(__fish_complete_directories)'"
-    case .duration, .count: words += " -x"
+    case .duration, .bitrate, .count: words += " -x"
     case .choice(let names): words += " -x -a '\(names.joined(separator: " "))'"
     }
     return words + " -d " + Completions.quoted(HelpText.text(spec.option))

@@ -14,6 +14,7 @@ enum ManPage {
     for spec in OptionTable.commands { lines += command(spec) }
     lines += [".SH AMOUNTS"]
     lines.append("A length of time is a number with s, ms, m or h behind it; a bare number is seconds.")
+    lines += [".PP", "A bit rate is a number of bits a second, with k or M behind it for thousands or millions."]
     lines.append(".SH EXIT STATUS")
     for status in ExitStatus.allCases {
       lines += [".TP", ".B \(status.rawValue)", escape(status.meaning)]

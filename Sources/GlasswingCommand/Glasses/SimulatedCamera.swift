@@ -1,6 +1,5 @@
 import Foundation
 import Glasswing
-import LinkProtocol
 import MWDATCamera
 import MWDATCore
 import MWDATMockDevice
@@ -14,17 +13,22 @@ struct SimulatedCamera: Sendable {
 
   var stream: MWDATCamera.Stream { camera.stream }
 
-  /// - Parameters:
-  ///   - feed: the path of what the glasses see; nil for the test pattern.
-  ///   - configuration: of the stream, which is not started.
+  /// Sees and encodes what the arguments say.
+  ///
+  /// - Parameter configuration: of the stream, which is not started.
   static func open(
-    feed: String?, configuration: StreamConfiguration, timekeeper: any Timekeeper
+    _ arguments: Arguments, _ configuration: StreamConfiguration
   ) async throws(CommandFailure) -> SimulatedCamera {
+    let feed = arguments.givenText(.feed)
     if let feed { try check(feed: feed) }
     MockDeviceKit.shared.enable()
     do {
       let glasses = try MockDeviceKit.shared.pairGlasses(model: .rayBanMeta)
       if let feed { glasses.services.camera.setCameraFeed(fileURL: URL(filePath: feed)) }
+      // The interface of simulated glasses has no bit rate; the agent behind them has.
+      if let simulated = glasses as? SimulatedGlasses {
+        simulated.agent.camera.setBitrate(arguments.bitrate(.bitrate))
+      }
       glasses.powerOn()
       glasses.don()
       let selector = SpecificDeviceSelector(device: glasses.deviceIdentifier)

@@ -18,6 +18,28 @@ enum AmountText {
     return .nanoseconds(Int64(seconds * 1e9))
   }
 
+  /// `800k`, `2M`, `2.5M`: bits a second, in powers of ten. nil for anything else.
+  static func bitrate(_ text: String) -> Bitrate? {
+    guard let (number, suffix) = split(text) else { return nil }
+    let bits: Double
+    switch suffix {
+    case "": bits = number
+    case "k": bits = number * 1e3
+    case "M": bits = number * 1e6
+    case "G": bits = number * 1e9
+    case _: return nil
+    }
+    guard bits <= 1e12 else { return nil }
+    return .bitsPerSecond(Int64(bits))
+  }
+
+  /// As it would be typed: `2M`, `800k`.
+  static func words(_ bitrate: Bitrate) -> String {
+    let bits = bitrate.bitsPerSecond
+    if bits % 1_000_000 == 0 { return "\(bits / 1_000_000)M" }
+    return bits % 1000 == 0 ? "\(bits / 1000)k" : "\(bits)"
+  }
+
   /// The shortest way to type a length of time.
   static func words(_ duration: Duration) -> String {
     let milliseconds = duration.nanoseconds / 1_000_000

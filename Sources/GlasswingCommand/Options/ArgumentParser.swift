@@ -1,3 +1,5 @@
+import Units
+
 /// What the words of a command line ask for.
 enum Invocation: Equatable, Sendable {
   case run(Arguments)
@@ -25,6 +27,11 @@ struct Arguments: Equatable, Sendable {
   func duration(_ option: Option) -> Duration? {
     guard case .duration(let duration) = values[option] else { return nil }
     return duration
+  }
+
+  func bitrate(_ option: Option) -> Bitrate? {
+    guard case .bitrate(let bitrate) = values[option] else { return nil }
+    return bitrate
   }
 
   func count(_ option: Option) -> Int? {

@@ -6,6 +6,7 @@ enum Option: String, CaseIterable, Hashable, Sendable {
   case feed
   case resolution
   case fps
+  case bitrate
   case seconds
   case output
   case folder

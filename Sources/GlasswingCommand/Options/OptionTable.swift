@@ -18,6 +18,10 @@ enum OptionTable {
         help: "picture size: low 360x640, medium 504x896, high 720x1280", fallback: "medium")
     case .fps:
       OptionSpec(option, value: .choice(["2", "7", "15", "24", "30"]), help: "pictures a second", fallback: "30")
+    case .bitrate:
+      OptionSpec(
+        option, short: "b", value: .bitrate(.kilobitsPerSecond(50)...(.kilobitsPerSecond(50_000))),
+        help: "what the simulated glasses encode at; without it what suits size and rate")
     case .seconds:
       OptionSpec(option, short: "s", value: .duration(atLeast: .milliseconds(100)), help: "how long to go on")
     case .output:
@@ -74,7 +78,7 @@ enum OptionTable {
         + "Without --seconds, Ctrl-C is the regular end and the exit code is 0.",
     ],
     options: [
-      .output, .seconds, .simulate, .feed, .resolution, .fps, .container, .force, .json, .quiet,
+      .output, .seconds, .simulate, .feed, .resolution, .fps, .bitrate, .container, .force, .json, .quiet,
     ],
     required: [.output],
     examples: [
@@ -105,7 +109,7 @@ enum OptionTable {
         + "and ends a recording, q ends. Without a terminal it writes a line every few seconds until it is signalled.",
       "age is the time from a picture's capture to its delivery, decoded, as median and 95th percentile.",
     ],
-    options: [.feed, .resolution, .fps, .folder, .seconds, .quiet],
+    options: [.feed, .resolution, .fps, .bitrate, .folder, .seconds, .quiet],
     examples: [
       .init(line: "glasswing demo", help: "the test pattern"),
       .init(line: "glasswing demo --feed street.mp4 --resolution high", help: "a film"),
@@ -125,7 +129,7 @@ enum OptionTable {
         .init(name: "link", help: "an encoded picture into the link to out of it"),
         .init(name: "record", help: "what recording costs, beside ffmpeg -c copy"),
       ]),
-    options: [.seconds, .runs, .feed, .resolution, .fps, .json, .quiet],
+    options: [.seconds, .runs, .feed, .resolution, .fps, .bitrate, .json, .quiet],
     examples: [.init(line: "glasswing bench latency --json", help: "for a script")])
 
   private static let doctor = CommandSpec(

@@ -8,6 +8,8 @@ enum ValueKind: Hashable, Sendable {
   case folder
   /// A length of time: `4`, `4s`, `500ms`, `2m`, `1h`.
   case duration(atLeast: Duration)
+  /// A rate of bits: `800k`, `2M`.
+  case bitrate(ClosedRange<Bitrate>)
   case count(ClosedRange<Int>)
   case choice([String])
 
@@ -17,6 +19,7 @@ enum ValueKind: Hashable, Sendable {
     case .file: "FILE"
     case .folder: "FOLDER"
     case .duration: "TIME"
+    case .bitrate: "RATE"
     case .count: "N"
     case .choice(let names): names.joined(separator: "|")
     }
@@ -36,6 +39,15 @@ enum ValueKind: Hashable, Sendable {
         throw ValueProblem("\(text) is too short; the least is \(AmountText.words(least))")
       }
       return .duration(duration)
+    case .bitrate(let range):
+      guard let bitrate = AmountText.bitrate(text) else {
+        throw ValueProblem("\"\(text)\" is no bit rate; write it like 800k or 2M")
+      }
+      guard range.contains(bitrate) else {
+        let (least, most) = (AmountText.words(range.lowerBound), AmountText.words(range.upperBound))
+        throw ValueProblem("\(text) is out of range; it may be \(least) to \(most)")
+      }
+      return .bitrate(bitrate)
     case .count(let range):
       guard let count = Int(text), range.contains(count) else {
         throw ValueProblem("\"\(text)\" is no whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -55,6 +67,7 @@ enum OptionValue: Hashable, Sendable {
   case flag
   case text(String)
   case duration(Duration)
+  case bitrate(Bitrate)
   case count(Int)
 }
 
