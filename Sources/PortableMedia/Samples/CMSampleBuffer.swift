@@ -121,3 +121,14 @@ public final class CMSampleBuffer: Sendable {
     return copy
   }
 }
+
+extension CMSampleBuffer {
+  /// One decoded picture, ready, with a description made from it. For the rooms of this package.
+  package convenience init(picture: CVImageBuffer, presentation: CMTime, duration: CMTime = .invalid) {
+    let timing = CMSampleTimingInfo(
+      duration: duration, presentationTimeStamp: presentation, decodeTimeStamp: .invalid)
+    self.init(
+      dataBuffer: nil, image: picture, format: CMFormatDescription(of: picture), count: 1, timings: [timing],
+      sizes: [], isReady: true)
+  }
+}
