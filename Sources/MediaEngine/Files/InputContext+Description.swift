@@ -20,17 +20,18 @@ extension InputContext {
       duration: duration == glasswing_av_nopts ? nil : .nanoseconds(duration.multipliedSaturating(by: 1000)))
   }
 
-  /// Width of a pixel by its height, as the track states it; 1 where it states nothing, or nothing believable.
+  /// Width of a pixel by its height, as the track states it; 1 where it states nothing, or nothing believable. A ratio
+  /// within a hundredth of 1 is what is left of a size that was rounded, and no reason to scale.
   func pixelAspect() -> Double {
     let ratio = av_q2d(av_guess_sample_aspect_ratio(context, stream, nil))
-    return ratio.isFinite && 0.125...8 ~= ratio ? ratio : 1
+    return ratio.isFinite && 0.125...8 ~= ratio && abs(ratio - 1) > 0.01 ? ratio : 1
   }
 
-  /// The size with square pixels: the height stays.
+  /// The size with square pixels: the height stays, the width becomes even.
   static func squareSize(_ size: PixelSize, pixelAspect: Double) -> PixelSize {
     guard pixelAspect != 1 else { return size }
-    let width = (Double(size.width) * pixelAspect).rounded()
-    return PixelSize(width: Int(min(max(width, 1), 16384)), height: size.height)
+    let pairs = (Double(size.width) * pixelAspect / 2).rounded()
+    return PixelSize(width: 2 * Int(min(max(pairs, 1), 8192)), height: size.height)
   }
 
   /// The turn that the track's display matrix asks for (ISO/IEC 14496-12, 8.3.2). The matrix turns counter-clockwise.
