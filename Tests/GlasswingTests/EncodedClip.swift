@@ -42,15 +42,20 @@ struct EncodedClip: Sendable {
   }
 
   /// - Parameter time: in seconds; nil for a sample without a stamp.
-  func sample(_ number: Int, at time: Double?) -> CMSampleBuffer {
+  func sample(_ number: Int, at time: Double?) throws -> CMSampleBuffer {
     let stamp = time.map { CMTime(value: Int64($0 * 1e9), timescale: 1_000_000_000) } ?? .invalid
-    return CMSampleBuffer(
-      unit: units[number].data, format: format, presentation: stamp, isSync: units[number].isSync)
+    let timing = CMSampleTimingInfo(duration: .invalid, presentationTimeStamp: stamp, decodeTimeStamp: .invalid)
+    let data = units[number].data
+    let sample = try CMSampleBuffer(
+      dataBuffer: data, formatDescription: format, numSamples: 1, sampleTimings: [timing],
+      sampleSizes: [CMBlockBufferGetDataLength(data)])
+    if !units[number].isSync { sample.sampleAttachments[0][.notSync] = true }
+    return sample
   }
 
   /// All samples at the frame rate, the first at `start`.
-  func samples(from start: Double = 100) -> [CMSampleBuffer] {
-    units.indices.map { sample($0, at: start + Double($0) / Double(Self.frameRate)) }
+  func samples(from start: Double = 100) throws -> [CMSampleBuffer] {
+    try units.indices.map { try sample($0, at: start + Double($0) / Double(Self.frameRate)) }
   }
 
   private static func parameterSets(_ payload: [UInt8]) -> [[UInt8]] {
@@ -63,5 +68,17 @@ struct EncodedClip: Sendable {
       rest = rest.dropFirst(4 + length)
     }
     return sets
+  }
+}
+
+extension CMSampleBuffer {
+  /// A decoded picture of no content, of which a recorder and a decoder can make nothing.
+  static func decodedPicture() throws -> CMSampleBuffer {
+    let picture = try #require(
+      CVPixelBuffer(width: 16, height: 16, pixelFormat: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange))
+    return try CMSampleBuffer(
+      imageBuffer: picture, formatDescription: CMFormatDescription(imageBuffer: picture),
+      sampleTiming: CMSampleTimingInfo(
+        duration: .invalid, presentationTimeStamp: CMTime(value: 1, timescale: 1), decodeTimeStamp: .invalid))
   }
 }

@@ -12,7 +12,7 @@ struct HEVCDecoderTests {
   @Test("Every sample gives its picture at once, in 420v at the stream's size")
   func everySample() throws {
     let decoder = try HEVCDecoder()
-    for sample in clip.samples() {
+    for sample in try clip.samples() {
       let picture = try #require(try decoder.decode(sample))
       #expect(CVPixelBufferGetPixelFormatType(picture) == kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
       #expect(CVPixelBufferGetWidth(picture) == clip.size.width)
@@ -23,7 +23,7 @@ struct HEVCDecoderTests {
   @Test("As a sample buffer, the picture keeps the sample's time")
   func sampleBuffer() throws {
     let decoder = try HEVCDecoder()
-    let decoded = try #require(try decoder.decodeToSampleBuffer(clip.sample(0, at: 12.5)))
+    let decoded = try #require(try decoder.decodeToSampleBuffer(try clip.sample(0, at: 12.5)))
     #expect(CMTimeGetSeconds(CMSampleBufferGetPresentationTimeStamp(decoded)) == 12.5)
     #expect(CMSampleBufferGetImageBuffer(decoded) != nil)
   }
@@ -31,7 +31,7 @@ struct HEVCDecoderTests {
   @Test("LOSS-1: after a missing sample nothing that depends on it comes out, until the next sync sample")
   func loss() throws {
     let decoder = try HEVCDecoder()
-    let samples = clip.samples()
+    let samples = try clip.samples()
     for sample in samples[0..<5] { _ = try decoder.decode(sample) }
     var refused = 0
     for sample in samples[6..<15] {
@@ -51,18 +51,16 @@ struct HEVCDecoderTests {
   @Test("At the beginning only a sync sample can be decoded")
   func needsSync() throws {
     let decoder = try HEVCDecoder()
-    #expect(throws: HEVCDecoderError.needsSync) { _ = try decoder.decode(clip.sample(1, at: 0)) }
-    #expect(try decoder.decode(clip.sample(0, at: 0)) != nil)
+    #expect(throws: HEVCDecoderError.needsSync) { _ = try decoder.decode(try clip.sample(1, at: 0)) }
+    #expect(try decoder.decode(try clip.sample(0, at: 0)) != nil)
     decoder.reset()
-    #expect(throws: HEVCDecoderError.needsSync) { _ = try decoder.decode(clip.sample(1, at: 0)) }
+    #expect(throws: HEVCDecoderError.needsSync) { _ = try decoder.decode(try clip.sample(1, at: 0)) }
   }
 
   @Test("A decoded sample is refused by name")
   func decodedSample() throws {
     let decoder = try HEVCDecoder()
-    let picture = try #require(
-      CVPixelBuffer(width: 16, height: 16, pixelFormat: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange))
-    let sample = CMSampleBuffer(picture: picture, presentation: .zero)
+    let sample = try CMSampleBuffer.decodedPicture()
     #expect(throws: HEVCDecoderError.notCompressedVideo) { _ = try decoder.decode(sample) }
   }
 }

@@ -27,7 +27,7 @@ struct RecorderTests {
     "REC-2: a file in each container decodes without a message, has hvc1 where that exists, and every frame",
     arguments: RecordingContainer.allCases)
   func eachContainer(_ container: RecordingContainer) async throws {
-    let summary = try await record(clip.samples(), container.rawValue)
+    let summary = try await record(try clip.samples(), container.rawValue)
     let path = try first(summary)
     #expect(try MediaInspector.complaints(path) == "")
     #expect(try MediaInspector.pictureCount(path) == 90)
@@ -41,7 +41,7 @@ struct RecorderTests {
 
   @Test("SYNC-3: stamps keep their distances, and the file lasts from the first to the end of the last frame")
   func timing() async throws {
-    let path = try first(await record(clip.samples()))
+    let path = try first(await record(try clip.samples()))
     let stamps = try MediaInspector.stamps(path)
     #expect(stamps.count == 90)
     #expect(stamps.enumerated().allSatisfy { abs($1 - Double($0) / 30) < 0.001 }, "\(stamps)")
@@ -50,7 +50,7 @@ struct RecorderTests {
 
   @Test("REC-2, REC-5: what comes before the first sync sample is dropped and counted; in is written plus dropped")
   func beginsWithSync() async throws {
-    let summary = try await record(Array(clip.samples().dropFirst(7)))
+    let summary = try await record(Array(try clip.samples().dropFirst(7)))
     let path = try first(summary)
     #expect(summary.statistics.framesIn == 83)
     #expect(summary.statistics.framesDropped == 8)
@@ -66,7 +66,7 @@ struct RecorderTests {
     times[20] = 100.6
     times[30] = nil
     for number in 60..<90 { times[number] = 3 + Double(number) / 30 }
-    let summary = try await record(times.enumerated().map { clip.sample($0.offset, at: $0.element) })
+    let summary = try await record(times.enumerated().map { try clip.sample($0.offset, at: $0.element) })
     let path = try first(summary)
     let stamps = try MediaInspector.stamps(path)
     #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
@@ -80,7 +80,7 @@ struct RecorderTests {
     "REC-4: a change of size makes MP4 and MOV go on in NAME-002, with stamps that continue", arguments: ["mp4", "mov"])
   func sizeChange(_ ending: String) async throws {
     let large = try EncodedClip.large.get()
-    let summary = try await record(clip.samples(from: 50) + large.samples(from: 53), ending)
+    let summary = try await record(try clip.samples(from: 50) + large.samples(from: 53), ending)
     let paths = summary.files.map(\.path)
     #expect(paths.count == 2)
     #expect(paths.last == RecordingName.path(paths[0], part: 2))
@@ -96,7 +96,7 @@ struct RecorderTests {
   @Test("REC-4: a change of size stays in one Matroska file, and all of it decodes")
   func sizeChangeInMatroska() async throws {
     let large = try EncodedClip.large.get()
-    let summary = try await record(clip.samples(from: 50) + large.samples(from: 53), "mkv")
+    let summary = try await record(try clip.samples(from: 50) + large.samples(from: 53), "mkv")
     #expect(summary.files.count == 1)
     #expect(try MediaInspector.pictureCount(first(summary)) == 135)
     #expect(try MediaInspector.complaints(first(summary)) == "")
@@ -110,9 +110,9 @@ struct RecorderTests {
     let recorder = try Recorder(to: URL(filePath: path), options: options)
     let events = Observed<RecordingEvent>()
     let token = recorder.eventPublisher.listen { events.record($0) }
-    for sample in clip.samples() { try recorder.append(sample) }
+    for sample in try clip.samples() { try recorder.append(sample) }
     try await events.wait { $0.contains { $0.kind == .reachedLimit } }
-    #expect(try recorder.append(clip.sample(0, at: 200)) == false)
+    #expect(try recorder.append(try clip.sample(0, at: 200)) == false)
     let summary = try await recorder.finish()
     #expect(summary.statistics.framesWritten == Int(seconds * 30))
     #expect(summary.statistics.framesIn == summary.statistics.framesWritten + summary.statistics.framesDropped)
@@ -129,7 +129,7 @@ struct RecorderTests {
     options.queueBytes = clip.units[20..<28].reduce(0) { $0 + CMBlockBufferGetDataLength($1.data) }
     let recorder = try Recorder(to: URL(filePath: path), options: options, timekeeper: timekeeper)
     var taken: [Int] = []
-    for (number, sample) in clip.samples().enumerated() {
+    for (number, sample) in try clip.samples().enumerated() {
       if !(21...50).contains(number) { timekeeper.settle() }
       if try recorder.append(sample) { taken.append(number) }
     }
@@ -169,10 +169,10 @@ struct RecorderTests {
     let recorder = try Recorder(to: URL(filePath: path))
     let events = Observed<RecordingEvent>()
     let token = recorder.eventPublisher.listen { events.record($0) }
-    for sample in clip.samples() { _ = try? recorder.append(sample) }
+    for sample in try clip.samples() { _ = try? recorder.append(sample) }
     try await events.wait { $0.contains { $0.kind == .failed } }
     #expect(events.values.last?.error == .diskFull(path: path))
-    #expect(throws: RecorderError.diskFull(path: path)) { try recorder.append(clip.sample(0, at: 0)) }
+    #expect(throws: RecorderError.diskFull(path: path)) { try recorder.append(try clip.sample(0, at: 0)) }
     await #expect(throws: RecorderError.diskFull(path: path)) { try await recorder.finish() }
     let statistics = recorder.statistics
     #expect(statistics.framesIn == statistics.framesWritten + statistics.framesDropped)
@@ -192,12 +192,12 @@ struct RecorderTests {
   @Test("Finishing twice gives the same summary, and nothing can be appended after it")
   func finishTwice() async throws {
     let recorder = try Recorder(to: URL(filePath: MediaFactory.newPath("mov")))
-    for sample in clip.samples() { try recorder.append(sample) }
+    for sample in try clip.samples() { try recorder.append(sample) }
     async let one = recorder.finish()
     async let two = recorder.finish()
     let summaries = try await [one, two, recorder.finish()]
     #expect(Set(summaries).count == 1)
-    #expect(throws: RecorderError.notRecording) { try recorder.append(clip.sample(0, at: 1)) }
+    #expect(throws: RecorderError.notRecording) { try recorder.append(try clip.sample(0, at: 1)) }
   }
 
   @Test("A recorder that is let go completes its file by itself")
@@ -205,7 +205,7 @@ struct RecorderTests {
     let path = try MediaFactory.newPath("mp4")
     do {
       let recorder = try Recorder(to: URL(filePath: path))
-      for sample in clip.samples() { try recorder.append(sample) }
+      for sample in try clip.samples() { try recorder.append(sample) }
     }
     let file = Observed<Int>()
     for _ in 0..<200 where file.values.last != 90 {
@@ -218,9 +218,7 @@ struct RecorderTests {
   @Test("What can't be recorded as it is is refused by name, and the recording goes on")
   func refusals() async throws {
     let recorder = try Recorder(to: URL(filePath: MediaFactory.newPath("mp4")))
-    let picture = try #require(
-      CVPixelBuffer(width: 16, height: 16, pixelFormat: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange))
-    let raw = CMSampleBuffer(picture: picture, presentation: CMTime(value: 1, timescale: 1))
+    let raw = try CMSampleBuffer.decodedPicture()
     do throws(RecorderError) {
       try recorder.append(raw)
       Issue.record("decoded video was taken")
@@ -228,7 +226,7 @@ struct RecorderTests {
       #expect(error.name == "recorder.needsCompressedVideo")
       #expect(error.message.contains(".hvc1"))
     }
-    for sample in clip.samples() { try recorder.append(sample) }
+    for sample in try clip.samples() { try recorder.append(sample) }
     let summary = try await recorder.finish()
     #expect(summary.statistics.framesIn == 91)
     #expect(summary.statistics.framesDropped == 1)
@@ -241,7 +239,7 @@ struct RecorderTests {
     var options = Recorder.Options()
     options.container = .mkv
     let recorder = try Recorder(to: URL(filePath: path), options: options)
-    for sample in clip.samples() { try recorder.append(sample) }
+    for sample in try clip.samples() { try recorder.append(sample) }
     _ = try await recorder.finish()
     #expect(try MediaInspector.pictureCount(path) == 90)
   }

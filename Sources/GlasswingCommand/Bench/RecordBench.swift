@@ -152,7 +152,7 @@ struct RecordBench {
       let unit = try encoder.encode(try source.picture(at: time).buffer)
       let known = try format ?? Samples.format(ofSyncUnit: unit.payload)
       format = known
-      if let sample = Samples.sample(unit.payload, known, at: time, isSync: unit.isSync) { samples.append(sample) }
+      if let sample = try Samples.sample(unit.payload, known, at: time, isSync: unit.isSync) { samples.append(sample) }
     }
     return samples
   }
@@ -205,7 +205,7 @@ struct RecordBench {
     let format = try CMFormatDescription.hevc(parameterSets: reader.parameterSets)
     let recorder = try Recorder(to: file)
     while let unit = try reader.next() {
-      guard let sample = Samples.sample(unit.bytes, format, at: unit.presentation, isSync: unit.isSync) else {
+      guard let sample = try Samples.sample(unit.bytes, format, at: unit.presentation, isSync: unit.isSync) else {
         continue
       }
       try recorder.append(sample)

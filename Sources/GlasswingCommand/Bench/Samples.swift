@@ -22,11 +22,14 @@ enum Samples {
   /// A sample; the recorder leaves parameter sets inside it out. nil for an empty payload.
   static func sample(
     _ payload: [UInt8], _ format: CMFormatDescription, at time: Duration, isSync: Bool
-  ) -> CMSampleBuffer? {
-    CMBlockBuffer(bytes: payload).map { data in
-      CMSampleBuffer(
-        unit: data, format: format, presentation: CMTime(value: time.nanoseconds, timescale: 1_000_000_000),
-        isSync: isSync)
-    }
+  ) throws(MediaStatusError) -> CMSampleBuffer? {
+    guard let data = CMBlockBuffer(bytes: payload) else { return nil }
+    let timing = CMSampleTimingInfo(
+      duration: .invalid, presentationTimeStamp: CMTime(value: time.nanoseconds, timescale: 1_000_000_000),
+      decodeTimeStamp: .invalid)
+    let sample = try CMSampleBuffer(
+      dataBuffer: data, formatDescription: format, numSamples: 1, sampleTimings: [timing], sampleSizes: [payload.count])
+    if !isSync { sample.sampleAttachments[0][.notSync] = true }
+    return sample
   }
 }

@@ -50,6 +50,10 @@ enum MediaChecks {
         return "one picture, \(decoded.pixelWidth)x\(decoded.pixelHeight)"
       })
     checks.append(
+      run("JPEG encoder", package: "libturbojpeg0-dev", timekeeper) { () throws(MediaError) in
+        "one picture, \(try JPEGEncoder.encode(picture).count) bytes"
+      })
+    checks.append(
       run("HEIC encoder", package: "libheif-dev", timekeeper) { () throws(MediaError) in
         "one picture, \(try HEICEncoder.encode(picture).bytes.count) bytes"
       })
