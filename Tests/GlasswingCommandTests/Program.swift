@@ -10,7 +10,9 @@ enum Program {
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }()
 
-  static func run(_ arguments: String...) throws -> CommandLineTool.Result {
+  static func run(_ arguments: String...) throws -> CommandLineTool.Result { try run(arguments) }
+
+  static func run(_ arguments: [String]) throws -> CommandLineTool.Result {
     try CommandLineTool.attempt(path ?? "glasswing", arguments)
   }
 

@@ -54,6 +54,38 @@ struct ProgramTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  @Test(
+    "photo writes a picture of the feed's full size, in the format asked for or named",
+    arguments: [
+      ("jpeg", "a.jpg"), ("heic", "a.heic"), ("", "b.heic"), ("", "b.jpeg"),
+    ])
+  func photo(_ format: String, _ name: String) throws {
+    let feed = try MediaFactory.path(.hevc)
+    let path = try MediaFactory.newPath(name)
+    var arguments = ["photo", "--simulate", "--feed", feed, "-o", path, "--json"]
+    if !format.isEmpty { arguments += ["--format", format] }
+    let result = try Program.run(arguments)
+    #expect(result.status == 0, "\(result.errors)")
+    let json = try JSONDecoder().decode(PhotoCommand.Result.self, from: Data(result.output.utf8))
+    let bytes = try Data(contentsOf: URL(filePath: path))
+    #expect(json.bytes == bytes.count)
+    #expect(json.width == 160 && json.height == 120)
+    let isHEIC = name.hasSuffix("heic")
+    #expect(json.format == (isHEIC ? "heic" : "jpeg"))
+    // "ftypheic" in the first box (ISO/IEC 23008-12); the start of image of JPEG (ITU-T T.81).
+    #expect(isHEIC ? bytes[4..<12] == Data("ftypheic".utf8) : bytes.starts(with: [0xff, 0xd8]))
+  }
+
+  @Test("A photo of a feed that can't be played names it, and leaves no file")
+  func photoOfBadFeed() throws {
+    let feed = try MediaFactory.path(.textNamedMP4)
+    let path = try MediaFactory.newPath("jpg")
+    let result = try Program.run("photo", "--simulate", "--feed", feed, "-o", path)
+    #expect(result.status == 1)
+    #expect(result.errors.contains(feed))
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
   @Test("Files are never overwritten unasked, and what can't be written is told before anything starts")
   func outputs() throws {
     let path = try MediaFactory.newPath("mp4")
@@ -129,7 +161,16 @@ struct ProgramTests {
 
   @Test("demo without a terminal logs lines until it is signalled, and ends in order")
   func demo() async throws {
-    let process = try Program.start("demo", "-r", "low", "--seconds", "2")
+    let timed = try Program.run("demo", "-r", "low", "--seconds", "6")
+    #expect(timed.status == 0)
+    #expect(timed.errors.contains("first picture"))
+    #expect(timed.errors.split(separator: "\n").contains { $0.contains(" fps") && $0.contains(" kbit/s") })
+    let process = try Program.start("demo", "-r", "low")
+    let timekeeper = SystemTimekeeper.shared
+    let lane = timekeeper.makeLane("demo")
+    await timekeeper.sleep(until: timekeeper.now + .seconds(1), on: lane)
+    lane.end()
+    kill(process.processIdentifier, SIGTERM)
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
     #expect(process.terminationReason == .exit)
