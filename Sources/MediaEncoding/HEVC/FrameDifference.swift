@@ -14,11 +14,13 @@ struct FrameDifference {
   static let smallestMotion = 0.25
   private static let scale = 8
   private static let recentWeight = 0.2
+  private static let stillWeight = 0.05
 
   private var previous: [UInt8] = []
   private var current: [UInt8] = []
-  private var recent = 0.0
-  private var wasCut = false
+  /// The mean difference of the last pictures, later ones more; nil before there were two.
+  private var recent: Double?
+  private var followsCut = false
 
   /// Takes the picture's luma in; true when it cuts away from the one taken before. The first is no cut.
   mutating func isCut(_ luma: CVPixelBuffer.PlaneView) -> Bool {
@@ -28,6 +30,8 @@ struct FrameDifference {
     if current.count != count {
       current = [UInt8](repeating: 0, count: count)
       previous = []
+      recent = nil
+      followsCut = false
     }
     current.withUnsafeMutableBufferPointer { small in
       ScalePlane(
@@ -40,12 +44,31 @@ struct FrameDifference {
     }
     let difference = Self.meanDifference(current, previous)
     swap(&current, &previous)
-    // What seems a second cut in a row is motion that began with the first.
-    let isCut = !wasCut && difference >= Self.smallestCut && difference >= Self.cutFactor * recent
-    wasCut = isCut
-    // A cut says nothing of the motion after it, and neither does a picture shown twice.
-    if !isCut, difference >= Self.smallestMotion { recent += Self.recentWeight * (difference - recent) }
-    return isCut
+    return isCut(after: difference)
+  }
+
+  private mutating func isCut(after difference: Double) -> Bool {
+    guard let usual = recent else {
+      recent = difference
+      return false
+    }
+    guard difference >= Self.smallestMotion else {
+      // Shown twice. It says little of the motion; many in a row say that there is none.
+      recent = usual * (1 - Self.stillWeight)
+      return false
+    }
+    if followsCut {
+      // A cut says nothing of the motion after it. If it was no cut but motion that began, this is its measure.
+      followsCut = false
+      recent = difference
+      return false
+    }
+    if difference >= Self.smallestCut, difference >= Self.cutFactor * usual {
+      followsCut = true
+      return true
+    }
+    recent = usual + Self.recentWeight * (difference - usual)
+    return false
   }
 
   private static func meanDifference(_ a: [UInt8], _ b: [UInt8]) -> Double {

@@ -1,3 +1,4 @@
+import Foundation
 import LinkProtocol
 import MediaEngine
 import PortableMedia
@@ -120,6 +121,24 @@ struct FileSourceTests {
       let picture = try #require(try unit.payload.withUnsafeBytes { try decoder.decode($0, output: .planar) })
       #expect(picture.pixelWidth == size.width && picture.pixelHeight == size.height)
     }
+  }
+
+  @Test(
+    "streams real recordings",
+    .enabled(if: SharedMedia.folder != nil, SharedMedia.whySkipped),
+    arguments: [("bigbuckbunny.mp4", 24.0), ("bikes.mp4", 24), ("carphone_pristine.mp4", 24)])
+  func realRecordings(name: String, rate: Double) throws {
+    let path = try #require(SharedMedia.folder).appendingPathComponent(name).path
+    let rig = PipelineRig(size: PixelSize(width: 360, height: 640), frameRate: 24) { (size, rate) throws(SourceError) in
+      try FeedDescription.file(path: path).makeSource(size: size, frameRate: rate)
+    }
+    rig.pipeline.start()
+    // Beyond the end of the shorter ones, so that they begin again.
+    rig.clock.advance(by: .seconds(8))
+    #expect(rig.failures.isEmpty)
+    #expect(abs(Double(rig.units.count) - 8 * rate) <= 8 * rate * 0.03)
+    let gaps = zip(rig.stamps, rig.stamps.dropFirst()).map { $1 - $0 }
+    #expect(gaps.allSatisfy { $0 > 0 && $0 <= 2 / rate })
   }
 
   @Test("a wide picture in a tall stream keeps its shape between black bars")

@@ -1,5 +1,6 @@
 import Foundation
 import MediaEncoding
+import MediaEngine
 import PortableMedia
 import TestSupport
 import Testing
@@ -24,6 +25,23 @@ struct PatternTests {
       #expect(Int64(reading.mark.frameNumber) == picture.index)
       #expect(Int64(reading.mark.milliseconds) == picture.time.nanoseconds / 1_000_000)
       #expect(picture.time <= .seconds(second) && .seconds(second) - picture.time < .seconds(1) / 30)
+    }
+  }
+
+  @Test("is read from the decoder's 420v, and from red, green and blue too")
+  func readsOtherLayouts() throws {
+    let size = PixelSize(width: 360, height: 640)
+    let source = try PatternSource(size: size, frameRate: 30)
+    let encoder = try HEVCEncoder(.init(size: size, frameRate: 30, bitrate: .kilobitsPerSecond(600)))
+    let decoder = try VideoDecoder(codec: .hevc)
+    for index in 0..<30 {
+      let picture = try source.picture(at: source.nextPictureTime(from: .seconds(1) * index / 30))
+      let unit = try encoder.encode(picture.buffer)
+      let decoded = try #require(try unit.payload.withUnsafeBytes { try decoder.decode($0) })
+      #expect(decoded.pixelFormat == kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
+      #expect(PatternReader.read(decoded)?.mark.frameNumber == UInt32(index))
+      let packed = try PictureConverter().convert(decoded, to: kCVPixelFormatType_32BGRA)
+      #expect(PatternReader.read(packed)?.mark.frameNumber == UInt32(index))
     }
   }
 
@@ -93,12 +111,12 @@ struct PatternTests {
     for _ in 0..<5 {
       let noise = (0..<size.width * size.height).map { _ in UInt8.random(in: 0...255, using: &generator) }
       #expect(
-        noise.withUnsafeBufferPointer { PatternReader.read(luma: $0, bytesPerRow: size.width, size: size) } == nil)
+        noise.withUnsafeBufferPointer { PatternReader.read($0, bytesPerRow: size.width, size: size) } == nil)
     }
     for level in [0, 20, 128, 255] as [UInt8] {
       let plain = [UInt8](repeating: level, count: size.width * size.height)
       #expect(
-        plain.withUnsafeBufferPointer { PatternReader.read(luma: $0, bytesPerRow: size.width, size: size) } == nil)
+        plain.withUnsafeBufferPointer { PatternReader.read($0, bytesPerRow: size.width, size: size) } == nil)
     }
   }
 
@@ -107,7 +125,7 @@ struct PatternTests {
     let luma = [UInt8](repeating: 90, count: 100)
     for (width, height, stride) in [(18, 18, 18), (0, 0, 0), (-1, 5, 9), (20, 5, 20), (18, 18, 5)] {
       let size = PixelSize(width: width, height: height)
-      #expect(luma.withUnsafeBufferPointer { PatternReader.read(luma: $0, bytesPerRow: stride, size: size) } == nil)
+      #expect(luma.withUnsafeBufferPointer { PatternReader.read($0, bytesPerRow: stride, size: size) } == nil)
     }
   }
 
@@ -132,7 +150,7 @@ struct PatternTests {
     let pictures = try decode(units, size: PixelSize(width: width, height: height), filter: filter)
     let numbers = pictures.map { picture in
       picture.withUnsafeBufferPointer {
-        PatternReader.read(luma: $0, bytesPerRow: width, size: PixelSize(width: width, height: height))?.mark
+        PatternReader.read($0, bytesPerRow: width, size: PixelSize(width: width, height: height))?.mark
           .frameNumber
       }
     }

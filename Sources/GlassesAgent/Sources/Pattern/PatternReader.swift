@@ -13,21 +13,32 @@ package enum PatternReader {
   /// Darker than anything of the pattern, as padding is.
   private static let darkestPattern: UInt8 = 40
 
-  /// - Parameter picture: with luma in its first plane (`420v`, `420f`, `y420`, `f420`).
+  /// - Parameter picture: with luma in its first plane (`420v`, `420f`, `y420`, `f420`), or `32BGRA`.
   /// - Returns: nil if the picture holds no pattern, or one that the checksum disproves.
   package static func read(_ picture: CVPixelBuffer) -> Reading? {
-    guard picture.memoryPlaneCount >= 2, let plane = picture.plane(0) else { return nil }
-    let luma = UnsafeBufferPointer(
+    guard let plane = picture.plane(0) else { return nil }
+    let isPacked = picture.memoryPlaneCount == 1
+    let bytes = UnsafeBufferPointer(
       start: plane.base.assumingMemoryBound(to: UInt8.self), count: plane.bytesPerRow * plane.height)
-    return read(luma: luma, bytesPerRow: plane.bytesPerRow, size: PixelSize(width: plane.width, height: plane.height))
+    let size = PixelSize(width: plane.width, height: plane.height)
+    // The blocks are grey, so that green is as good as luma.
+    return read(
+      bytes, first: isPacked ? 1 : 0, bytesPerPixel: isPacked ? 4 : 1, bytesPerRow: plane.bytesPerRow, size: size)
   }
 
-  /// The same from plain luma samples, row by row.
-  package static func read(luma: UnsafeBufferPointer<UInt8>, bytesPerRow: Int, size: PixelSize) -> Reading? {
-    guard size.width >= 18, size.height >= 18, bytesPerRow >= size.width,
-      luma.count >= bytesPerRow * (size.height - 1) + size.width
+  /// The same from samples of luma, or of any one colour, row by row.
+  ///
+  /// - Parameters:
+  ///   - first: where the first sample is: 1 for the green of RGBA.
+  ///   - bytesPerPixel: from one sample to the next: 4 for RGBA.
+  package static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>, first: Int = 0, bytesPerPixel: Int = 1, bytesPerRow: Int, size: PixelSize
+  ) -> Reading? {
+    guard (18...16_384).contains(size.width), (18...16_384).contains(size.height), (1...16).contains(bytesPerPixel),
+      (0..<bytesPerPixel).contains(first), (size.width * bytesPerPixel...1 << 20).contains(bytesPerRow),
+      bytes.count >= bytesPerRow * (size.height - 1) + size.width * bytesPerPixel
     else { return nil }
-    let samples = Samples(luma: luma, bytesPerRow: bytesPerRow)
+    let samples = Samples(bytes: bytes, first: first, bytesPerPixel: bytesPerPixel, bytesPerRow: bytesPerRow)
     let whole = PatternLayout.Rectangle(x: 0, y: 0, width: size.width, height: size.height)
     if let reading = read(samples, in: whole) { return reading }
     let inner = samples.withoutBorders(whole, darkerThan: darkestPattern)
@@ -54,8 +65,13 @@ package enum PatternReader {
   }
 
   private struct Samples {
-    let luma: UnsafeBufferPointer<UInt8>
+    let bytes: UnsafeBufferPointer<UInt8>
+    let first: Int
+    let bytesPerPixel: Int
     let bytesPerRow: Int
+
+    /// Column and row are inside the picture.
+    func sample(_ column: Int, _ row: Int) -> UInt8 { bytes[row * bytesPerRow + column * bytesPerPixel + first] }
 
     /// Over the middle half of the rectangle in each direction, away from what its neighbours bleed.
     func mean(ofCentreOf rectangle: PatternLayout.Rectangle, in frame: PatternLayout.Rectangle) -> Int {
@@ -66,15 +82,15 @@ package enum PatternReader {
       guard right > left, bottom > top else { return 0 }
       var sum = 0
       for row in top..<bottom {
-        for column in left..<right { sum += Int(luma[row * bytesPerRow + column]) }
+        for column in left..<right { sum += Int(sample(column, row)) }
       }
       return sum / ((right - left) * (bottom - top))
     }
 
     func withoutBorders(_ frame: PatternLayout.Rectangle, darkerThan level: UInt8) -> PatternLayout.Rectangle {
       var (left, right, top, bottom) = (0, frame.width - 1, 0, frame.height - 1)
-      func isDark(row: Int) -> Bool { (0..<frame.width).allSatisfy { luma[row * bytesPerRow + $0] < level } }
-      func isDark(column: Int) -> Bool { (0..<frame.height).allSatisfy { luma[$0 * bytesPerRow + column] < level } }
+      func isDark(row: Int) -> Bool { (0..<frame.width).allSatisfy { sample($0, row) < level } }
+      func isDark(column: Int) -> Bool { (0..<frame.height).allSatisfy { sample(column, $0) < level } }
       while top < bottom, isDark(row: top) { top += 1 }
       while bottom > top, isDark(row: bottom) { bottom -= 1 }
       while left < right, isDark(column: left) { left += 1 }
