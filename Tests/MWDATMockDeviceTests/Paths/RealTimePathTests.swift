@@ -1,4 +1,5 @@
 import Foundation
+import GlassesAgent
 import LinkProtocol
 import LinkTransport
 import MWDATCamera
@@ -70,11 +71,52 @@ struct RealTimePathTests {
     try await cycle()
     let descriptors = try open()
     for _ in 0..<100 { try await cycle() }
+    try await streamsWithinThreeSeconds(glasses)
     await MockDeviceKit.shared.disable()
     #expect(glasses.agent.sessionCount == 0)
     #expect(glasses.agent.linkCount == 0)
     #expect(try open() <= descriptors)
     try await threadsSettle()
+  }
+
+  private func streamsWithinThreeSeconds(_ glasses: any MockGlasses) async throws {
+    let session = try Wearables.shared.createSession(
+      deviceSelector: SpecificDeviceSelector(device: glasses.deviceIdentifier))
+    let states = session.stateStream()
+    try session.start()
+    for await state in states where state == .started { break }
+    let camera = try #require(try session.addCamera(config: CameraWorld.compressed))
+    let frames = Observed<VideoFrame>()
+    let token = camera.stream.videoFramePublisher.listen { frames.record($0) }
+    camera.stream.start()
+    try await frames.wait("a frame", within: .seconds(3)) { !$0.isEmpty }
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("eight hands at the glasses at once break nothing while they stream (LIFE-5)")
+  func manyHands() async throws {
+    MockDeviceKit.shared.enable()
+    let glasses = try MockKit.shared.pairGlasses(model: .rayBanMeta, deviceClock: .identity)
+    glasses.powerOn()
+    glasses.don()
+    try await streamsWithinThreeSeconds(glasses)
+    await withTaskGroup(of: Void.self) { group in
+      for seed in 0..<8 {
+        group.addTask {
+          var generator = SeededGenerator(seed: UInt64(seed))
+          for _ in 0..<200 { handle(glasses, Int.random(in: 0..<10, using: &generator)) }
+        }
+      }
+    }
+    // Whatever they left, the glasses serve the next one who wears them.
+    glasses.setThermalLevel(.none)
+    glasses.setBatteryLevel(100)
+    glasses.powerOn()
+    glasses.don()
+    try await streamsWithinThreeSeconds(glasses)
+    await MockDeviceKit.shared.disable()
+    #expect(glasses.agent.linkCount == 0)
+    #expect(glasses.agent.sessionCount == 0)
   }
 
   private func open() throws -> Int {
@@ -96,5 +138,20 @@ struct RealTimePathTests {
       await timekeeper.sleep(until: timekeeper.now + Duration.milliseconds(50), on: lane)
     }
     Issue.record("threads are left: \(names)")
+  }
+}
+
+private func handle(_ glasses: any MockGlasses, _ action: Int) {
+  switch action {
+  case 0: glasses.powerOff()
+  case 1: glasses.powerOn()
+  case 2: glasses.don()
+  case 3: glasses.doff()
+  case 4: glasses.fold()
+  case 5: glasses.services.captouch.tap()
+  case 6: glasses.services.captouch.tapAndHold()
+  case 7: glasses.setBatteryLevel(action)
+  case 8: glasses.setThermalLevel(.severe)
+  default: glasses.services.camera.setCameraFeed(cameraFacing: .back)
   }
 }
