@@ -15,6 +15,9 @@ struct StreamStamps: Sendable {
   /// A stamp older than this is not believed: no queue holds media that long.
   private static let oldest: Duration = .seconds(60)
 
+  /// Moves up to this are no repair: half a round trip of doubt lies in every stamp.
+  private static let repair: Duration = .milliseconds(1)
+
   private var streams: [State] = []
   private var stopped: [StreamID] = []
   /// Lost units of the channel when the last unit of any stream came.
@@ -34,7 +37,8 @@ struct StreamStamps: Sendable {
     let mapped = alignment.hostTime(of: unit.captured, arrived: now)
     var presentation = max(min(mapped, now), now - Self.oldest)
     presentation = max(presentation, state.lastPresentation + .nanoseconds(1))
-    if presentation != mapped { repaired += 1 }
+    let moved = presentation - mapped
+    if moved > Self.repair || moved < .zero - Self.repair { repaired += 1 }
     state.lastPresentation = presentation
     let lost = Int(clamping: lostSoFar - min(lostSoFar, state.lostSeen))
     state.lostSeen = lostSoFar

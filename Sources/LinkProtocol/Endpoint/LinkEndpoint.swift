@@ -57,7 +57,10 @@ package struct LinkEndpoint: Sendable {
 
   /// Bytes of the peer, in any portions.
   package mutating func received(_ bytes: [UInt8], at now: Instant) {
-    guard isListening, !bytes.isEmpty else { return }
+    switch state {
+    case .greeting, .open: break
+    case .idle, .leaving, .closed: return
+    }
     liveness?.heard(at: now)
     do throws(LinkProtocolError) {
       try take(bytes, at: now)

@@ -25,7 +25,7 @@ package struct LinkStatistics: Hashable, Sendable {
   package internal(set) var queuedVideoUnits = 0
   package internal(set) var queuedVideoBytes = 0
   package internal(set) var queuedVideoAge: Duration = .zero
-  /// Capture times that were moved so that they increase and are not after arrival.
+  /// Capture times that were moved by more than a millisecond so that they increase and are not after arrival.
   package internal(set) var repairedStamps: UInt64 = 0
   /// Round-trip time of the last clock exchange and the least of the recent ones; nil before the first.
   package internal(set) var roundTrip: Duration?

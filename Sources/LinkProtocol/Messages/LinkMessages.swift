@@ -101,7 +101,7 @@ package struct Goodbye: Hashable, Sendable {
   }
 }
 
-/// Sent when nothing else was for a while; answered at once with the same number as a pong.
+/// Sent when nothing has been heard for a while; answered at once with the same number as a pong.
 package struct Ping: Hashable, Sendable {
   package var number: UInt32
   package init(number: UInt32) { self.number = number }
@@ -134,7 +134,7 @@ package struct ClockReply: Hashable, Sendable {
   }
 }
 
-/// What the receiver of media has seen of one channel, sent every `Limits.feedbackInterval` while units arrive.
+/// What the receiver of media has seen of one channel, sent every `LinkLimits.feedbackInterval` while units arrive.
 package struct Feedback: Hashable, Sendable {
   package var channel: Channel
   /// Highest unit sequence that arrived whole.
