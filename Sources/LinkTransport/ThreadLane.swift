@@ -65,12 +65,14 @@ final class ThreadLane: Lane, @unchecked Sendable {
     pthread_mutex_lock(mutex)
     hasEnded = true
     // Dropped outside the lock: releasing a closure may release objects whose deinit comes back here.
-    let dropped = (ready, waiting)
+    let droppedReady = ready
+    let droppedWaiting = waiting.remove { _ in true }
     ready = FIFO()
-    waiting = DeadlineHeap()
     if isWaiting { pthread_cond_signal(wake) }
     pthread_mutex_unlock(mutex)
-    withExtendedLifetime(dropped) {}
+    // Also where somebody still has the timer.
+    for timer in droppedWaiting { timer.cancel() }
+    withExtendedLifetime(droppedReady) {}
   }
 
   /// With the mutex held.

@@ -83,7 +83,8 @@ struct ThreadLaneTests {
     let lane = timekeeper.makeLane("end")
     let observed = Observed<String>()
     let released = Observed<String>()
-    lane.run(at: .distantFuture) { [witness = Witness { released.record("timer") }] in
+    // A timer that is kept must not keep the work.
+    let kept = lane.run(at: .distantFuture) { [witness = Witness { released.record("timer") }] in
       withExtendedLifetime(witness) { observed.record("timer") }
     }
     lane.run {
@@ -98,7 +99,7 @@ struct ThreadLaneTests {
     try await released.wait { Set($0) == ["timer", "ready"] }
     lane.run { observed.record("late") }
     let timer = lane.run(at: timekeeper.now) { observed.record("late") }
-    #expect(timer.isSpent)
+    #expect(timer.isSpent && kept.isSpent)
     lane.end()
     #expect(observed.values == ["ended"])
   }

@@ -75,25 +75,36 @@ package final class ManualTimekeeper: Timekeeper {
   }
 
   fileprivate func enqueue(_ lane: ManualLane, _ body: @escaping @Sendable () -> Void) {
-    state.withLock { $0.ready.append(Work(lane: lane, body: body)) }
+    state.withLock { state in
+      guard !lane.hasEnded else { return }
+      state.ready.append(Work(lane: lane, body: body))
+    }
   }
 
   fileprivate func enqueue(
     _ lane: ManualLane, at deadline: Instant, _ body: @escaping @Sendable () -> Void
   ) -> LaneTimer {
     let timer = LaneTimer(body)
-    state.withLock { $0.waiting.insert(Waiting(lane: lane, timer: timer), at: deadline) }
+    // The lane's end is looked at with the lock that its dropping takes, so nothing slips in behind that.
+    let isTaken = state.withLock { state in
+      guard !lane.hasEnded else { return false }
+      state.waiting.insert(Waiting(lane: lane, timer: timer), at: deadline)
+      return true
+    }
+    if !isTaken { timer.cancel() }
     return timer
   }
 
   /// An ended lane's work is let go at once, not when its turn would have come: it may hold what is to be released.
   fileprivate func drop(_ lane: ManualLane) {
-    let dropped = state.withLock { state in
+    let (ready, waiting) = state.withLock { state in
       let ready = state.ready.waiting
       state.ready.replaceAll(with: ready.filter { $0.lane !== lane })
       return (ready, state.waiting.remove { $0.lane === lane })
     }
-    withExtendedLifetime(dropped) {}
+    // Also where somebody still has the timer.
+    for work in waiting { work.timer.cancel() }
+    withExtendedLifetime(ready) {}
   }
 }
 
@@ -109,14 +120,10 @@ private final class ManualLane: Lane {
 
   var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
-  func run(_ work: @escaping @Sendable () -> Void) {
-    guard !hasEnded else { return }
-    timekeeper.enqueue(self, work)
-  }
+  func run(_ work: @escaping @Sendable () -> Void) { timekeeper.enqueue(self, work) }
 
   func run(at deadline: Instant, _ work: @escaping @Sendable () -> Void) -> LaneTimer {
-    guard !hasEnded else { return LaneTimer() }
-    return timekeeper.enqueue(self, at: deadline, work)
+    timekeeper.enqueue(self, at: deadline, work)
   }
 
   func end() {

@@ -106,10 +106,11 @@ struct ManualTimekeeperTests {
     #expect(log.all == ["released"])
     #expect(timer.isSpent)
     lane.run { [witness = Witness(log)] in withExtendedLifetime(witness) {} }
-    lane.run(at: .distantFuture) { [witness = Witness(log)] in withExtendedLifetime(witness) {} }
+    let kept = lane.run(at: .distantFuture) { [witness = Witness(log)] in withExtendedLifetime(witness) {} }
     lane.end()
     lane.end()
     #expect(log.all.count == 3)
+    #expect(kept.isSpent)
     lane.run { log.add("ran") }
     lane.run(at: timekeeper.now) { log.add("ran") }
     timekeeper.advance(by: .seconds(1))
