@@ -6,8 +6,9 @@ import Units
 ///
 /// Unchecked Sendable: it lives in its reader's mutex and nowhere else.
 struct VideoFileReaderState: @unchecked Sendable {
-  /// Packets in a row that may fail before the track is given up: ten seconds of a fast camera.
-  private static let maximumUndecodable = 300
+  /// Packets in a row that may give no picture before the track is given up: ten seconds of a fast camera. No decoder
+  /// holds back more than a few.
+  private static let maximumWithoutPicture = 300
   /// What one picture lasts in a file that doesn't say.
   private static let assumedDuration: Int64 = 40_000_000
   /// The least that a stamp may rise by, in nanoseconds.
@@ -24,7 +25,8 @@ struct VideoFileReaderState: @unchecked Sendable {
   private let rotation: QuarterTurns
 
   private(set) var undecodablePackets = 0
-  private var undecodableInRow = 0
+  private var packetsWithoutPicture = 0
+  private var lastFailure: MediaError.LibraryFailure?
   private var isDraining = false
   private var hasEnded = false
   /// The first picture, decoded when the file was opened.
@@ -90,7 +92,7 @@ struct VideoFileReaderState: @unchecked Sendable {
     do {
       return try decoder.receive(frame)
     } catch {
-      try countUndecodable(error)
+      passOver(error)
       return false
     }
   }
@@ -101,25 +103,24 @@ struct VideoFileReaderState: @unchecked Sendable {
       _ = try? decoder.send(nil)
       return
     }
+    packetsWithoutPicture += 1
+    guard packetsWithoutPicture <= Self.maximumWithoutPicture else { throw nothingDecodable }
     do {
       _ = try decoder.send(packet)
     } catch {
-      try countUndecodable(error)
+      passOver(error)
     }
   }
 
-  /// One bad packet is passed over; a track of nothing else is an error.
-  private mutating func countUndecodable(_ error: MediaError) throws(MediaError) {
+  /// One bad packet is counted; a track of nothing else is an error.
+  private mutating func passOver(_ error: MediaError) {
     undecodablePackets += 1
-    undecodableInRow += 1
-    guard undecodableInRow <= Self.maximumUndecodable else {
-      throw MediaError(.noDecodablePicture, while: .decoding, library: error.library, path: path)
-    }
+    lastFailure = error.library
   }
 
   private var nothingDecodable: MediaError {
-    let detail = undecodablePackets > 0 ? "\(undecodablePackets) packets tried" : "the track is empty"
-    return MediaError(.noDecodablePicture, while: .decoding, detail, path: path)
+    let detail = packetsWithoutPicture > 0 ? "\(packetsWithoutPicture) packets tried" : "the track is empty"
+    return MediaError(.noDecodablePicture, while: .decoding, detail, library: lastFailure, path: path)
   }
 
   /// Seeks to the start; opens the file again where seeking leads elsewhere, as it may in a transport stream.
@@ -136,7 +137,7 @@ struct VideoFileReaderState: @unchecked Sendable {
   }
 
   private mutating func picture(_ frame: Frame) throws(MediaError) -> FilePicture {
-    undecodableInRow = 0
+    packetsWithoutPicture = 0
     let raw = frame.pointer.pointee
     let inFile = input.nanoseconds(raw.best_effort_timestamp)
     if origin == nil { origin = inFile }
