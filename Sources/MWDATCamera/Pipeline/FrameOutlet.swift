@@ -93,8 +93,8 @@ final class FrameOutlet: Announcer, Sendable {
         switch outcome {
         case .deliver(let isDiscontinuity):
           listener(isDiscontinuity ? delivery.frame.markedAsDiscontinuity() : delivery.frame)
-        case .withhold(let asksForKeyframe):
-          telemetry.count { $0.listeners += 1 }
+        case .withhold(let isMissed, let asksForKeyframe):
+          if isMissed { telemetry.count { $0.listeners += 1 } }
           if asksForKeyframe { requester.request(.lateListener) }
         }
       }
@@ -106,10 +106,12 @@ final class FrameOutlet: Announcer, Sendable {
 struct CompressedListenerGate: Sendable {
   enum Outcome: Hashable, Sendable {
     case deliver(isDiscontinuity: Bool)
-    case withhold(asksForKeyframe: Bool)
+    /// `isMissed` is false before the first sync unit: a listener that comes late misses nothing that was its own.
+    case withhold(isMissed: Bool, asksForKeyframe: Bool)
   }
 
   private var gate = LossGate()
+  private var hasBegun = false
   private var stream: StreamID?
   private var lastNumber: UInt32?
 
@@ -117,6 +119,7 @@ struct CompressedListenerGate: Sendable {
     if self.stream != stream {
       // Each stream begins with a sync unit of its own.
       gate = LossGate()
+      hasBegun = false
       self.stream = stream
       lastNumber = nil
     }
@@ -125,8 +128,11 @@ struct CompressedListenerGate: Sendable {
     var flags: AccessUnit.Flags = frame.isSync ? [.sync, .parameterSets] : []
     if frame.isDiscontinuity { flags.insert(.discontinuity) }
     switch gate.admit(sequence: number, flags: flags, lostBefore: missed, at: now) {
-    case .deliver(let discontinuity): return .deliver(isDiscontinuity: discontinuity)
-    case .withhold: return .withhold(asksForKeyframe: gate.timeout(at: now))
+    case .deliver(let discontinuity):
+      hasBegun = true
+      return .deliver(isDiscontinuity: discontinuity)
+    case .withhold:
+      return .withhold(isMissed: hasBegun, asksForKeyframe: gate.timeout(at: now))
     }
   }
 }
