@@ -1,10 +1,14 @@
+import LinkTransport
 import Testing
+import Units
 
 /// Tests of one process that use the same global thing take turns, whatever suite or target they are in.
 ///
 ///     @Test(.exclusive(.mockKit)) func …
 ///
 /// `.serialized` orders the tests of one suite only; `MockDeviceKit.shared` belongs to the process.
+///
+/// A test that has its turn is cancelled after `limit`. (Testing's own `.timeLimit` would count the waiting too.)
 package struct ExclusiveTrait: TestTrait, SuiteTrait, TestScoping {
   package enum Resource: Hashable, Sendable {
     /// `MockDeviceKit.shared` and `Wearables`.
@@ -23,14 +27,30 @@ package struct ExclusiveTrait: TestTrait, SuiteTrait, TestScoping {
     // A suite's own scope has no test case; its tests take the turn one by one.
     guard testCase != nil else { return try await function() }
     await Turns.shared.take(resource)
-    do {
-      try await function()
-    } catch {
-      await Turns.shared.giveBack(resource)
-      throw error
-    }
+    let outcome = await runWithinLimit(function)
     await Turns.shared.giveBack(resource)
+    try outcome.get()
   }
+
+  private func runWithinLimit(_ function: @Sendable () async throws -> Void) async -> Result<Void, any Error> {
+    let timekeeper = SystemTimekeeper.shared
+    let lane = timekeeper.makeLane("test limit")
+    defer { lane.end() }
+    return await withoutActuallyEscaping(function) { function in
+      let task = Task { try await function() }
+      lane.run(at: timekeeper.now + Self.limit) {
+        Issue.record("The test did not end within \(Self.limit)")
+        task.cancel()
+      }
+      return await withTaskCancellationHandler {
+        await task.result
+      } onCancel: {
+        task.cancel()
+      }
+    }
+  }
+
+  private static let limit: Duration = .seconds(120)
 }
 
 extension Trait where Self == ExclusiveTrait {

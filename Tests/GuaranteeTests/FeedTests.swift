@@ -1,0 +1,82 @@
+import Foundation
+import Glasswing
+import GlasswingTesting
+import MWDATCamera
+import MWDATCore
+import MWDATMockDevice
+import TestSupport
+import Testing
+
+/// What mock glasses can be made to see.
+@Suite(.exclusive(.mockKit))
+struct FeedTests {
+  private static let playable: [MediaFactory.Kind] = [
+    .h264, .hevc, .longGOP, .bFrames, .hevcBFrames, .rotated90, .rotated180, .rotated270, .oddSize, .sixtyFrames,
+    .variableRate, .widePixels, .withAudio, .truncatedTail, .vp9, .transportStream,
+  ]
+  private static let unplayable: [(MediaFactory.Kind, String)] = [
+    (.audioOnly, "video"), (.empty, "empty"), (.truncated, "moov"), (.textNamedMP4, "media"), (.undecodable, "decode"),
+  ]
+
+  @Test("MOCK-1: any file with video plays, and goes on after its end with rising stamps", arguments: playable)
+  func plays(kind: MediaFactory.Kind) async throws {
+    try await plays(URL(fileURLWithPath: try MediaFactory.path(kind)))
+  }
+
+  @Test("MOCK-1: real recordings play", .enabled(if: SharedMedia.folder != nil, SharedMedia.whySkipped))
+  func playsRealRecordings() async throws {
+    for name in ["bigbuckbunny.mp4", "bikes.mp4", "carphone_pristine.mp4"] {
+      try await plays(try #require(SharedMedia.folder).appendingPathComponent(name))
+    }
+  }
+
+  private func plays(_ feed: URL) async throws {
+    try await withGlasses(feed: feed) { glasses in
+      let session = try await startedSession(with: glasses)
+      let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 15)
+      let watched = WatchedStream(try #require(try session.addCamera(config: configuration)).stream)
+      watched.stream.start()
+      // The generated files last a second: 20 frames are past the end of each.
+      try await watched.wait(forFrames: 20)
+      let frames = watched.frames.values
+      #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.presentation < $1.presentation })
+      #expect(frames.allSatisfy { $0.size.width == 360 && $0.size.height == 640 })
+      #expect(watched.errors.isEmpty)
+    }
+  }
+
+  @Test(
+    "MOCK-1: a file that can't be played ends the start within two seconds, with an error and words about the file",
+    arguments: unplayable)
+  func refuses(kind: MediaFactory.Kind, word: String) async throws {
+    try await refuses(URL(fileURLWithPath: try MediaFactory.path(kind)), word: word)
+  }
+
+  @Test("MOCK-1: a feed that does not exist and a folder are refused by name")
+  func refusesOthers() async throws {
+    try await refuses(URL(fileURLWithPath: "/nowhere/feed.mp4"), word: "feed.mp4")
+    try await refuses(FileManager.default.temporaryDirectory, word: "folder")
+  }
+
+  private func refuses(_ feed: URL, word: String) async throws {
+    try await withGlasses(feed: feed) { glasses in
+      let session = try await startedSession(with: glasses)
+      let camera = try #require(try session.addCamera())
+      let watched = WatchedStream(camera.stream)
+      let health = Observed<StreamHealthEvent>()
+      let token = camera.stream.healthPublisher.listen { health.record($0) }
+      watched.stream.start()
+      try await watched.events.wait("the end", within: .seconds(2)) { $0.last == .state(.stopped) }
+      #expect(watched.errors == [.videoStreamingError])
+      #expect(!watched.states.contains(.streaming))
+      // The error explains the state that follows it.
+      let events = watched.events.values
+      let error = try #require(events.firstIndex(of: .error(.videoStreamingError)))
+      let stopped = try #require(events.firstIndex(of: .state(.stopped)))
+      #expect(error < stopped)
+      let words = try await health.first("a health event") { "\($0)".contains(feed.lastPathComponent) }
+      #expect("\(words)".contains(word))
+      await token.cancel()
+    }
+  }
+}
