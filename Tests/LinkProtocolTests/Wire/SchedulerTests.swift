@@ -112,6 +112,17 @@ struct SchedulerTests {
     #expect(try headers(scheduler.nextBytes(atMost: 65_536, at: now)).count == 3)
   }
 
+  @Test("begins no unit of a stream once the word that it stopped is queued")
+  func stopped() throws {
+    var scheduler = scheduler()
+    try scheduler.enqueue(.test(stream: 1, .sync), at: now)
+    try scheduler.enqueue(.test(stream: 2, .sync), at: now)
+    try scheduler.enqueue(.streamStopped(StreamStopped(stream: StreamID(1), reason: .requested)))
+    #expect(scheduler.queuedVideo.units == 1)
+    #expect(scheduler.drops.isEmpty)
+    #expect(try headers(scheduler.nextBytes(atMost: 65_536, at: now)).map(\.channel) == [0, 2])
+  }
+
   @Test("refuses units that the peer would refuse")
   func limits() {
     var scheduler = scheduler()
