@@ -100,7 +100,8 @@ let package = Package(
     .testTarget(
       name: "GlasswingTests",
       dependencies: [
-        "Glasswing", "GlasswingTesting", "MWDATMockDevice", "MediaEngine", "MediaEncoding", "GlassesAgent", "TestSupport",
+        "Glasswing", "GlasswingTesting", "MWDATMockDevice", "MediaEngine", "MediaEncoding", "GlassesAgent",
+        "TestSupport",
       ]),
     .testTarget(
       name: "GlasswingCommandTests", dependencies: ["GlasswingCommand", "TestSupport"]),

@@ -189,6 +189,17 @@ struct RecorderTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  @Test("A recording without a frame leaves a file that was there as it was, also where it may be overwritten")
+  func emptyOverExisting() async throws {
+    let file = URL(filePath: try MediaFactory.newPath("mp4"))
+    try Data("precious".utf8).write(to: file)
+    var options = Recorder.Options()
+    options.overwrites = true
+    let recorder = try Recorder(to: file, options: options)
+    await #expect(throws: RecorderError.self) { try await recorder.finish() }
+    #expect(try Data(contentsOf: file) == Data("precious".utf8))
+  }
+
   @Test("Finishing twice gives the same summary, and nothing can be appended after it")
   func finishTwice() async throws {
     let recorder = try Recorder(to: URL(filePath: MediaFactory.newPath("mov")))

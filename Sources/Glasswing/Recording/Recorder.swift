@@ -56,8 +56,9 @@ public final class Recorder: Sendable {
     guard let container = options.container ?? RecordingContainer(pathExtension: file.pathExtension) else {
       throw .unknownContainer(path: path)
     }
-    try RecordingName.claim(path, overwrites: options.overwrites)
-    core = RecorderCore(path: path, container: container, options: options, timekeeper: timekeeper)
+    let isNew = try RecordingName.claim(path, overwrites: options.overwrites)
+    core = RecorderCore(
+      path: path, container: container, isNew: isNew, options: options, timekeeper: timekeeper)
   }
 
   deinit { core.complete(nil) }

@@ -51,7 +51,9 @@ final class RecorderCore: Sendable {
   private let isSyncing = Atomic<Bool>(false)
   private let isFlushing = Atomic<Bool>(false)
 
-  init(path: String, container: RecordingContainer, options: Recorder.Options, timekeeper: any Timekeeper) {
+  init(
+    path: String, container: RecordingContainer, isNew: Bool, options: Recorder.Options, timekeeper: any Timekeeper
+  ) {
     self.path = path
     self.container = container
     self.options = options
@@ -61,7 +63,7 @@ final class RecorderCore: Sendable {
     eventLane = timekeeper.makeLane("record-events")
     events = Broadcaster(lane: eventLane)
     writer = RecordingWriter(
-      path: path, container: container, overwrites: options.overwrites, limit: options.limit)
+      path: path, container: container, overwrites: options.overwrites, isNew: isNew, limit: options.limit)
     state = Mutex(
       State(queue: RecordingQueue(limits: .init(span: options.queueSpan, bytes: .bytes(options.queueBytes)))))
   }

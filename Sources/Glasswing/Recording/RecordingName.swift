@@ -16,15 +16,24 @@ public enum RecordingContainer: String, Codable, Hashable, Sendable, CaseIterabl
 
 /// The names of a recording's files.
 enum RecordingName {
-  /// Takes a name, without a race: the file is made, empty, or emptied if it may be overwritten.
+  /// Takes a name, without a race: the file is made, empty. One that is there and may be overwritten keeps its content
+  /// until the recording begins.
   ///
+  /// - Returns: whether the file was made, and so may be removed when nothing comes.
   /// - Throws: `fileExists`, `folderMissing`, `notWritable`, `diskFull`.
-  static func claim(_ path: String, overwrites: Bool) throws(RecorderError) {
-    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrites ? O_TRUNC : O_EXCL)
-    let descriptor = open(path, flags, 0o666)
-    guard descriptor < 0 else {
-      close(descriptor)
-      return
+  @discardableResult
+  static func claim(_ path: String, overwrites: Bool) throws(RecorderError) -> Bool {
+    let made = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_EXCL, 0o666)
+    guard made < 0 else {
+      close(made)
+      return true
+    }
+    if errno == EEXIST, overwrites {
+      let found = open(path, O_WRONLY | O_CLOEXEC)
+      guard found < 0 else {
+        close(found)
+        return false
+      }
     }
     switch errno {
     case EEXIST: throw .fileExists(path: path)

@@ -20,6 +20,7 @@ final class RecordingWriter: @unchecked Sendable {
   private let path: String
   private let container: RecordingContainer
   private let overwrites: Bool
+  private let isNew: Bool
   private let limit: Duration?
   private var frame = RecordingWriter.usualFrame
 
@@ -33,10 +34,13 @@ final class RecordingWriter: @unchecked Sendable {
   private(set) var files: [URL] = []
 
   /// The name has been claimed.
-  init(path: String, container: RecordingContainer, overwrites: Bool, limit: Duration?) {
+  ///
+  /// - Parameter isNew: whether the file was made by the claim; another one stays where it is when nothing comes.
+  init(path: String, container: RecordingContainer, overwrites: Bool, isNew: Bool, limit: Duration?) {
     self.path = path
     self.container = container
     self.overwrites = overwrites
+    self.isNew = isNew
     self.limit = limit
   }
 
@@ -79,10 +83,10 @@ final class RecordingWriter: @unchecked Sendable {
     }
   }
 
-  /// Completes the present file. Without one frame the claimed file goes.
+  /// Completes the present file. Without one frame the file that the claim made goes.
   func finish() throws(RecorderError) {
     guard let muxer else {
-      if files.isEmpty { unlink(path) }
+      if files.isEmpty, isNew { unlink(path) }
       return
     }
     defer { self.muxer = nil }

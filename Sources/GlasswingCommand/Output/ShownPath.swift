@@ -8,7 +8,7 @@ enum ShownPath {
     var shortened = ""
     var rest = text[...]
     while let range = rest.range(of: folder + "/") {
-      // Only where a path begins: /home/a must not be found inside /mnt/home/a.
+      // Only where a path begins: /media/a must not be found inside /mnt/media/a.
       let isBeginning = rest[..<range.lowerBound].last.map { $0 == " " || $0 == "\"" || $0 == "(" } ?? shortened.isEmpty
       shortened += rest[..<(isBeginning ? range.lowerBound : range.upperBound)]
       rest = rest[range.upperBound...]

@@ -1,7 +1,7 @@
 import LinkProtocol
-import Units
 import MWDATCore
 import Synchronization
+import Units
 
 /// Where frames leave for their listeners: `videoFramePublisher`.
 ///

@@ -94,7 +94,7 @@ public func CVPixelBufferCreateWithPlanarBytes(
 
 /// Pointers that are handed back to the caller when its memory is no longer used.
 ///
-/// Unchecked: they are constants, never followed here, and given to one callback once.
+/// Unchecked `Sendable`: they are constants, never followed here, and given to one callback once.
 private struct CallerMemory: @unchecked Sendable {
   let reference: UnsafeMutableRawPointer?
   let block: UnsafeRawPointer?
