@@ -21,14 +21,15 @@ public enum PhotoError: DatError {
 
   public var description: String {
     switch self {
-    case .notReady: "Photos are not started"
-    case .captureFailure: "The photo could not be taken"
-    case .sessionSetupFailed: "Photos could not be started"
-    case .busy: "The camera is busy"
-    case .serviceUnavailable: "The camera of the glasses is not available"
-    case .permissionDenied: "The camera permission is not granted"
-    case .deviceHealthCritical: "The glasses are too hot or have too little power for a photo"
-    case .deviceDisconnected: "The glasses are disconnected"
+    case .notReady: "Photos are not started. Call start() and wait for the started state."
+    case .captureFailure: "The photo could not be taken. Try again."
+    case .sessionSetupFailed: "Photos could not be started. Look at the underlying error and start again."
+    case .busy: "The camera is busy. Wait for the photo being taken, or stop the stream."
+    case .serviceUnavailable: "The camera of the glasses is not available. Start the session again."
+    case .permissionDenied: "The camera permission is not granted. Ask for it with requestPermission(.camera)."
+    case .deviceHealthCritical:
+      "The glasses are too hot or have too little power for a photo. Let them cool down, or charge them."
+    case .deviceDisconnected: "The glasses are disconnected. Bring them close and start a new session."
     }
   }
 }

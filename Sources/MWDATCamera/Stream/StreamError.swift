@@ -26,18 +26,18 @@ public enum StreamError: DatError, Equatable {
 
   public var description: String {
     switch self {
-    case .internalError: "The stream ended by an internal error"
-    case .deviceNotFound(let device): "Device \(device) is not known"
-    case .deviceNotConnected(let device): "Device \(device) is not connected"
-    case .timeout: "The glasses sent no pictures in time"
-    case .videoStreamingError: "The camera's pictures can't be streamed"
-    case .audioStreamingError: "The sound that was asked for can't be streamed"
-    case .permissionDenied: "The camera permission is not granted"
-    case .hingesClosed: "The glasses were folded"
-    case .thermalHot: "The glasses are too hot to stream"
-    case .batteryLow: "The battery of the glasses is too low to stream"
-    case .peakPowerLimit: "The glasses have not enough power to stream"
-    case .photoCaptureFailed: "The photo could not be taken"
+    case .internalError: "The stream ended by an internal error. Start it again."
+    case .deviceNotFound(let device): "Device \(device) is not known. Pair it, or choose another."
+    case .deviceNotConnected(let device): "Device \(device) is not connected. Switch it on and bring it close."
+    case .timeout: "The glasses sent no pictures in time. Start the stream again."
+    case .videoStreamingError: "The camera's pictures can't be streamed. Its health events say why."
+    case .audioStreamingError: "The sound that was asked for can't be streamed. Ask for less, or for none."
+    case .permissionDenied: "The camera permission is not granted. Ask for it with requestPermission(.camera)."
+    case .hingesClosed: "The glasses were folded. Unfold them and start a new session."
+    case .thermalHot: "The glasses are too hot to stream. Let them cool down."
+    case .batteryLow: "The battery of the glasses is too low to stream. Charge them."
+    case .peakPowerLimit: "The glasses have not enough power to stream. Charge them."
+    case .photoCaptureFailed: "The photo could not be taken. Try again; the stream goes on."
     }
   }
 }
