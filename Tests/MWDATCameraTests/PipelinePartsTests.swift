@@ -96,6 +96,14 @@ struct PipelinePartsTests {
     #expect(drain(&queue).map(\.isDiscontinuity) == [true])
   }
 
+  // MARK: Limits
+
+  @Test("Streams begin with the limits that the machine has by itself, in optimized builds too")
+  func defaultLimits() {
+    #expect(MWDATCamera.Stream.limits == StreamMachine.Limits())
+    #expect(StreamMachine.Limits().start == .seconds(10))
+  }
+
   // MARK: Rates
 
   @Test(

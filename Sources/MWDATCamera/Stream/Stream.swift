@@ -102,14 +102,10 @@ public final class Stream: Sendable {
 // MARK: - What our own modules see
 
 extension Stream {
-  /// Nil for the defaults. They don't stand here themselves: Swift 6.3's optimiser makes zeros of the durations in a struct
-  /// that initialises a static `Mutex`.
-  private static let chosenLimits = Mutex<StreamMachine.Limits?>(nil)
-
   /// How long streams that are made from now on may take for what they wait for.
   package static var limits: StreamMachine.Limits {
-    get { chosenLimits.withLock { $0 } ?? StreamMachine.Limits() }
-    set { chosenLimits.withLock { $0 = newValue } }
+    get { StreamDefaults.shared.limits }
+    set { StreamDefaults.shared.limits = newValue }
   }
 
   /// Counters and rates at this moment. Any thread, any time.
