@@ -8,7 +8,7 @@ import Testing
 import Units
 
 /// The same code on threads and the host's clock: what the manual clock can't show.
-@Suite("Camera on threads", .serialized, .timeLimit(.minutes(1)))
+@Suite("Camera on threads", .serialized, .timeLimit(.minutes(5)))
 struct RealTimeTests {
   let environment = CameraEnvironment(SystemTimekeeper())
   let tokens = ListenerTokenBag()

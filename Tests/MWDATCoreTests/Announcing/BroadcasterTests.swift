@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Announcers of states and errors", .timeLimit(.minutes(1)))
+@Suite("Announcers of states and errors", .timeLimit(.minutes(5)))
 struct BroadcasterTests {
   let timekeeper = ManualTimekeeper()
 

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Announcers of frames", .timeLimit(.minutes(1)))
+@Suite("Announcers of frames", .timeLimit(.minutes(5)))
 struct FrameBroadcasterTests {
   let timekeeper = ManualTimekeeper()
 

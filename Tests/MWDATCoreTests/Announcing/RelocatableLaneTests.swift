@@ -5,7 +5,7 @@ import Testing
 
 @testable import MWDATCore
 
-@Suite("Lanes that move", .timeLimit(.minutes(1)))
+@Suite("Lanes that move", .timeLimit(.minutes(5)))
 struct RelocatableLaneTests {
   @Test("What was queued goes along, in order, though the old clock stands still")
   func move() {

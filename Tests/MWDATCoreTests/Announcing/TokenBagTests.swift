@@ -19,7 +19,7 @@ private final class TellingToken: AnyListenerToken {
   func cancel() async { log.record("cancelled \(number)") }
 }
 
-@Suite("Token bags", .timeLimit(.minutes(1)))
+@Suite("Token bags", .timeLimit(.minutes(5)))
 struct TokenBagTests {
   let log = Observed<String>()
 

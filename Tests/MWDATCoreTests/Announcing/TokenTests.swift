@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Units
 
-@Suite("Tokens", .timeLimit(.minutes(1)))
+@Suite("Tokens", .timeLimit(.minutes(5)))
 struct TokenTests {
   let timekeeper = ManualTimekeeper()
 

@@ -4,7 +4,7 @@ import MWDATCore
 import TestSupport
 import Testing
 
-@Suite("Devices", .timeLimit(.minutes(1)))
+@Suite("Devices", .timeLimit(.minutes(5)))
 struct DeviceTests {
   let timekeeper: ManualTimekeeper
   let environment: FakeEnvironment

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Selectors", .timeLimit(.minutes(1)))
+@Suite("Selectors", .timeLimit(.minutes(5)))
 struct SelectorTests {
   let timekeeper: ManualTimekeeper
   let environment: FakeEnvironment

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Runs `ClientShape.swift`, which is written as an app would be.
-@Suite("The interface as an app uses it", .timeLimit(.minutes(1)))
+@Suite("The interface as an app uses it", .timeLimit(.minutes(5)))
 struct ClientShapeTests {
   @Test("A view model's whole life compiles and runs")
   func viewModel() async throws {

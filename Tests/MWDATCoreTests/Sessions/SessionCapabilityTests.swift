@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Units
 
-@Suite("Capabilities of a session", .timeLimit(.minutes(1)))
+@Suite("Capabilities of a session", .timeLimit(.minutes(5)))
 struct SessionCapabilityTests {
   func attach(_ rig: SessionRig) throws -> TellingCapability {
     let capability = TellingCapability(rig.log) { [weak session = rig.session] in session?.state }

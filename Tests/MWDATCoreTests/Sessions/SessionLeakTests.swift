@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Units
 
-@Suite("What sessions leave behind", .timeLimit(.minutes(1)))
+@Suite("What sessions leave behind", .timeLimit(.minutes(5)))
 struct SessionLeakTests {
   @Test("A stopped session is released whole once the app lets go: session, link and lane (LIFE-3)")
   func released() throws {

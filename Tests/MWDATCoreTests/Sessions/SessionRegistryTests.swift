@@ -4,7 +4,7 @@ import MWDATCore
 import TestSupport
 import Testing
 
-@Suite("Sessions of one process", .timeLimit(.minutes(1)))
+@Suite("Sessions of one process", .timeLimit(.minutes(5)))
 struct SessionRegistryTests {
   func create(_ wearables: SharedWearables, _ device: DeviceIdentifier = "A") throws -> DeviceSession {
     try wearables.createSession(deviceSelector: SpecificDeviceSelector(device: device))

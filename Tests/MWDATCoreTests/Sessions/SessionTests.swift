@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Units
 
-@Suite("Sessions", .timeLimit(.minutes(1)))
+@Suite("Sessions", .timeLimit(.minutes(5)))
 struct SessionTests {
   // MARK: Starting
 

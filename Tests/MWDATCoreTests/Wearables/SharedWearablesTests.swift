@@ -4,7 +4,7 @@ import MWDATCore
 import TestSupport
 import Testing
 
-@Suite("The interface over an environment", .timeLimit(.minutes(1)))
+@Suite("The interface over an environment", .timeLimit(.minutes(5)))
 struct SharedWearablesTests {
   let timekeeper: ManualTimekeeper
   let environment: FakeEnvironment

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MWDATCore
 
-@Suite("Wearables", .exclusive(.mockKit), .timeLimit(.minutes(1)))
+@Suite("Wearables", .exclusive(.mockKit))
 struct WearablesTests {
   @Test("It is configured once, and stays; an environment can be put behind it and taken away again")
   func life() throws {
