@@ -27,9 +27,11 @@ build: deps ## the command, optimised: .build/release/glasswing
 run: build ## simulated glasses in this terminal
 	@$(GLASSWING) demo
 
-test: deps-test ## every test that needs no device, in under ten minutes
+test: deps-test ## every test that needs no device, the example's too, in under ten minutes
 	$(SWIFT) build --build-tests $(STRICT)
 	$(SWIFT) test --skip-build $(STRICT)
+	$(SWIFT) test --package-path Packages/AppleMediaModules
+	$(SWIFT) test --package-path Examples/App
 
 test-tsan: deps-test ## the same under the thread sanitizer
 	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan

@@ -1,7 +1,7 @@
 // Feeds any bytes to the readers of parameter sets and configuration records. They may refuse, and must neither trap nor
 // read outside, and what they accept must be in range and survive being written and read again.
-//
-// Built together with the readers' own sources, as one module.
+
+import PortableMedia
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
