@@ -17,14 +17,4 @@ package enum StillFormat: String, Hashable, Sendable, CaseIterable {
 /// Where the stored rows and columns of an image belong: the values of Exif 2.3's Orientation tag (274).
 package enum StillOrientation: UInt16, Hashable, Sendable, CaseIterable {
   case up = 1, upMirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
-
-  /// The clockwise turn that puts the stored picture upright, after its mirroring, if any.
-  package var turns: QuarterTurns {
-    switch self {
-    case .up, .upMirrored: .none
-    case .right, .leftMirrored: .quarter
-    case .down, .downMirrored: .half
-    case .left, .rightMirrored: .threeQuarters
-    }
-  }
 }
