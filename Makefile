@@ -30,6 +30,8 @@ run: build ## simulated glasses in this terminal
 test: deps-test ## every test that needs no device, the example's too, in under ten minutes
 	$(SWIFT) build --build-tests $(STRICT)
 	$(SWIFT) test --skip-build $(STRICT)
+	$(RELEASE)
+	@scripts/smoke
 	$(SWIFT) test --package-path Packages/AppleMediaModules
 	$(SWIFT) test --package-path Examples/App
 

@@ -6,8 +6,9 @@ import PackageDescription
 // The choice is made here, in the manifest, by the system that builds. (A condition on the dependency, such as
 // `.when(platforms: [.linux])`, is no way out: both packages would be resolved, and their module names clash.)
 #if os(Linux)
-  // Checked out beside this package; a URL of your clone does as well.
-  let glasses: Package.Dependency = .package(name: "glasswing", path: "../..")
+  // A checkout: `GLASSWING` says where (the Dockerfile and the workflow do), else the one that this example lies in.
+  // A URL of your clone does as well.
+  let glasses: Package.Dependency = .package(name: "glasswing", path: Context.environment["GLASSWING"] ?? "../..")
   let interface: [Target.Dependency] = [
     .product(name: "MWDATCore", package: "glasswing"),
     .product(name: "MWDATCamera", package: "glasswing"),

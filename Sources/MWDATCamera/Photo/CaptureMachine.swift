@@ -1,3 +1,4 @@
+import Foundation
 import LinkProtocol
 import Units
 
@@ -11,7 +12,7 @@ package struct CaptureMachine: Sendable {
   package enum Owner: Hashable, Sendable { case stream, standalone }
 
   /// Why there is no photo.
-  package enum Failure: Error, Hashable, Sendable {
+  package enum Failure: LocalizedError, CustomStringConvertible, Hashable, Sendable {
     /// The glasses took none; the text is theirs.
     case refused(LinkErrorCode, text: String)
     /// Nothing of it came for `CaptureMachine.limit`.
@@ -32,6 +33,10 @@ package struct CaptureMachine: Sendable {
       case .cancelled: "the stream ended before the photo came"
       }
     }
+
+    /// An app meets this as the underlying error of a `PhotoError`, and prints it.
+    package var description: String { words }
+    package var errorDescription: String? { words }
   }
 
   /// The end of one capture.

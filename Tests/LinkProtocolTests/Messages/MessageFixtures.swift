@@ -292,5 +292,5 @@ let messageFixtures: [MessageFixture] = [
     hex: """
       04 02 00 00 00 03 02 00 31 00 04 62 75 73 79
       """,
-    isDocumented: false),
+    isDocumented: true),
 ]
