@@ -196,6 +196,31 @@ import Units
     expectCause(.storageFull) { try clip.muxer(full, .mp4) }
   }
 
+  @Test(
+    "REC-1: a device that fills up leaves whole fragments, which play without a message", arguments: Container.allCases)
+  func fullDevice(_ container: Container) throws {
+    let clip = try Clip(.hevc)
+    let whole = try MediaFactory.newPath(container.rawValue)
+    let complete = try clip.muxer(whole, container)
+    for unit in clip.units(100) { try complete.append(unit) }
+    try complete.finish()
+    // In the second half of the file, so that fragments stand before it: in the trailer, in fragments, in their headers.
+    let size = try Data(contentsOf: URL(fileURLWithPath: whole)).count
+    for capacity in stride(from: size - 1, to: size / 2, by: -max(1, size / 23)) {
+      let path = try MediaFactory.newPath(container.rawValue)
+      let configuration = try HEVCConfiguration(parameterSets: clip.parameterSets)
+      let file = try OutputFile(path: path, capacity: capacity)
+      let muxer = try FragmentedMuxer(
+        file: file, container: container, video: .init(configuration: configuration, frameInterval: .milliseconds(40)))
+      expectCause(.storageFull) {
+        for unit in clip.units(100) { try muxer.append(unit) }
+        try muxer.finish()
+      }
+      #expect(try MediaInspector.complaints(path) == "", "at \(capacity) of \(size)")
+      #expect(try MediaInspector.pictureCount(path) >= 24)
+    }
+  }
+
   @Test("malformed units are refused and do no harm")
   func malformed() throws {
     let clip = try Clip(.hevc)

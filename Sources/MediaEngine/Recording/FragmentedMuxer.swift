@@ -50,8 +50,14 @@ package final class FragmentedMuxer: Sendable {
   ///   before it, or an hour or more after it, begins at 0.
   ///
   /// Throws `.fileNotWritable`, `.storageFull`, `.writingFailed`.
-  package init(path: String, container: Container, video: VideoTrack, origin: Instant? = nil) throws(MediaError) {
-    let file = try OutputFile(path: path)
+  package convenience init(
+    path: String, container: Container, video: VideoTrack, origin: Instant? = nil
+  ) throws(MediaError) {
+    try self.init(file: try OutputFile(path: path), container: container, video: video, origin: origin)
+  }
+
+  /// As above, into a file that has just been created.
+  init(file: OutputFile, container: Container, video: VideoTrack, origin: Instant? = nil) throws(MediaError) {
     self.file = file
     state = Mutex(try FragmentedMuxerState(file: file, container: container, video: video, origin: origin))
   }
@@ -68,7 +74,8 @@ package final class FragmentedMuxer: Sendable {
   ///   - parameterSets: the sets that the unit depends on, where they travel apart from it.
   ///
   /// Throws also `.firstUnitNotSync`, `.malformedData`, `.storageFull`, `.writingFailed`, `.finished`. After a failed write
-  /// every later call throws the same error; what was written stays playable.
+  /// every later call throws the same error; the file is cut back to its
+  /// last whole fragment, and so stays playable.
   package func append(
     _ unit: UnsafeRawBufferPointer, presentation: Instant?, decoding: Instant? = nil, parameterSets: [[UInt8]]? = nil
   ) throws(MediaError) {

@@ -54,20 +54,31 @@ final class OutputContext {
     defer { av_dict_free(&dictionary) }
     for (key, value) in options { av_dict_set(&dictionary, key, value, 0) }
     try check("avformat_write_header") { avformat_write_header(context, &dictionary) }
+    try handOver("avformat_write_header")
   }
 
   /// Writes a packet, or with nil ends the fragment so far and hands it to the system.
   func write(_ packet: Packet?) throws(MediaError) {
     try check("av_write_frame") { av_write_frame(context, packet?.pointer) }
-    if packet == nil { avio_flush(io) }
+    try handOver("av_write_frame")
   }
 
   func writeTrailer() throws(MediaError) {
     try check("av_write_trailer") { av_write_trailer(context) }
-    avio_flush(io)
+    try handOver("av_write_trailer")
   }
 
-  /// A failure of the file is kept by the I/O context, also when the call that met it has returned well.
+  /// Hands what is gathered to the system. Muxers gather a fragment in memory of their own and give it away whole, so
+  /// the file ends between two of them now.
+  private func handOver(_ function: String) throws(MediaError) {
+    try check(function) {
+      avio_flush(io)
+      return 0
+    }
+    file.markWhole()
+  }
+
+  /// Cuts the file back to its last whole part when the body fails. A failure of the file is kept by the I/O context, also when the call that met it has returned well.
   private func check(_ function: String, _ body: () -> Int32) throws(MediaError) {
     do {
       try LibAV.check(function, while: .writing, cause: .writingFailed) {
@@ -75,6 +86,7 @@ final class OutputContext {
         return code >= 0 && io.pointee.error < 0 ? io.pointee.error : code
       }
     } catch {
+      file.cutToWhole()
       throw error.about(path: file.path)
     }
   }

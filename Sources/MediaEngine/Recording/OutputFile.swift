@@ -12,12 +12,20 @@ package final class OutputFile: Sendable {
   private let written = Atomic<Int>(0)
   private let synchronized = Atomic<Int>(0)
   private let isEntrySynchronized = Atomic<Bool>(false)
+  /// How long the file may get.
+  private let capacity: Int
+  /// Where the last whole part ends, and what `written` was then.
+  private let wholeEnd = Atomic<Int>(0)
+  private let writtenWhole = Atomic<Int>(0)
 
   /// Creates the file or empties an existing one.
   ///
+  /// - Parameter capacity: how long the file may get before writing fails as on a full device; tests set it.
+  ///
   /// Throws `.fileNotWritable`, or `.storageFull`, with the system's words.
-  init(path: String) throws(MediaError) {
+  init(path: String, capacity: Int = .max) throws(MediaError) {
     self.path = path
+    self.capacity = capacity
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw Self.failure("open", errno, .fileNotWritable, path) }
   }
@@ -47,7 +55,9 @@ package final class OutputFile: Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
     var rest = bytes
     while !rest.isEmpty {
-      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      let room = capacity == .max ? capacity : capacity - Int(lseek(descriptor, 0, SEEK_CUR))
+      guard room > 0 else { return ENOSPC }
+      let count = Glibc.write(descriptor, rest.baseAddress, min(rest.count, room))
       if count < 0 {
         guard errno == EINTR else { return errno }
         continue
@@ -57,6 +67,20 @@ package final class OutputFile: Sendable {
     }
     return 0
   }
+
+  /// Notes that the file is playable as it stands: what is in it ends with a whole part (header, fragment, trailer).
+  func markWhole() {
+    let soFar = writtenBytes
+    guard soFar != writtenWhole.load(ordering: .relaxed) else { return }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return }
+    wholeEnd.store(Int(status.st_size), ordering: .relaxed)
+    writtenWhole.store(soFar, ordering: .relaxed)
+  }
+
+  /// Takes the part away that a failed write has begun, so that players don't meet its torn end. A best effort: the
+  /// failure itself is what the caller reports.
+  func cutToWhole() { _ = ftruncate(descriptor, off_t(wholeEnd.load(ordering: .relaxed))) }
 
   /// Moves the position; the new one, or the negated error number.
   func seek(to offset: Int64, from origin: Int32) -> Int64 {
