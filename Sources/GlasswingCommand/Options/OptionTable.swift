@@ -11,7 +11,7 @@ enum OptionTable {
     case .feed:
       OptionSpec(
         option, value: .file,
-        help: "what the simulated glasses see: any file with H.264 or HEVC video; without it a test pattern")
+        help: "what the simulated glasses see: any video file that FFmpeg reads; without it a test pattern")
     case .resolution:
       OptionSpec(
         option, short: "r", value: .choice(["low", "medium", "high"]),

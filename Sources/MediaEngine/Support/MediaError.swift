@@ -105,12 +105,16 @@ package struct MediaError: Error, Hashable, Sendable {
 }
 
 extension MediaError: CustomStringConvertible {
-  /// One line for people: the file, what is wrong with it, and the library's words.
+  /// One line for people: the file, what is wrong with it, and the library's words; which call it was and what it
+  /// returned only where the cause does not say more.
   package var description: String {
     var parts: [String] = []
     if let path { parts.append(path) }
     parts.append(detail.isEmpty ? cause.text : "\(cause.text) (\(detail))")
-    if let library { parts.append("\(library.function) returned \(library.code), \(library.text)") }
+    if let library {
+      let isUnexplained = cause == .libraryFailure
+      parts.append(isUnexplained ? "\(library.function) returned \(library.code), \(library.text)" : library.text)
+    }
     return parts.joined(separator: ": ")
   }
 }
