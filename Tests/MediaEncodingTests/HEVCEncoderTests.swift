@@ -40,6 +40,63 @@ struct HEVCEncoderTests {
     #expect(try MediaInspector.videoField("has_b_frames", path) == "0")
   }
 
+  @Test("the stream states its colours, so that no player has to guess them, and a stranger shows them as they were")
+  func statesColours() throws {
+    // Green of 0, 215, 0 by BT.601.
+    let picture = try TestPictures.flat(Self.size, luma: 124, cb: 66, cr: 49)
+    let path = try write([try encoder().encode(picture)])
+    #expect(try MediaInspector.videoField("color_range", path) == "tv")
+    #expect(try MediaInspector.videoField("color_space", path) == "smpte170m")
+    #expect(try MediaInspector.videoField("color_primaries", path) == "bt709")
+    #expect(try MediaInspector.videoField("color_transfer", path) == "bt709")
+    for (value, wanted) in zip(try shownColour(path, x: 100, y: 100), [0, 215, 0]) { #expect(abs(value - wanted) <= 6) }
+  }
+
+  @Test(
+    "colours of a file of either matrix and range are the same in the stream made of it",
+    arguments: [("bt709", "pc"), ("bt709", "tv"), ("smpte170m", "pc"), ("smpte170m", "tv")])
+  func keepsColours(matrix: String, range: String) throws {
+    let source = try MediaFactory.newPath("mp4")
+    let conversion = "scale=out_color_matrix=\(matrix == "bt709" ? "bt709" : "bt601"):out_range=\(range),format=yuv"
+    let format = range == "pc" ? "j420p" : "420p"
+    try CommandLineTool.run(
+      "ffmpeg",
+      [
+        "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc=s=640x360:r=30:d=0.2", "-vf", conversion + format,
+        "-colorspace", matrix, "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", range,
+        "-c:v", "libx264", "-qp", "8", source,
+      ])
+    let frames = try VideoFileReader(path: source, loops: false)
+    let picture = try #require(try frames.next()).picture
+    let encoder = try encoder(PixelSize(width: 640, height: 360), bitrate: 8000)
+    let path = try write([try encoder.encode(picture)])
+    let jpeg = try MediaFactory.newPath("jpg")
+    try Data(try JPEGEncoder.encode(picture)).write(to: URL(fileURLWithPath: jpeg))
+    let heic = try StillDecoder.decode(try HEICEncoder.encode(picture).bytes)
+    let heicRGB = try PictureConverter().rgba(heic.picture)
+    // Middles of the test picture's bars.
+    for (x, y) in [(440, 100), (200, 100), (120, 100), (520, 100)] {
+      let wanted = try shownColour(source, x: x, y: y)
+      #expect(wanted.max() != wanted.min())
+      let made = [
+        try shownColour(path, x: x, y: y), try shownColour(jpeg, x: x, y: y),
+        heicRGB[(4 * (640 * y + x))...].prefix(3).map { Int($0) },
+      ]
+      for colour in made {
+        #expect(zip(colour, wanted).allSatisfy { abs($0 - $1) <= 6 }, "\(colour) at \(x), \(y), is \(wanted)")
+      }
+    }
+  }
+
+  /// Red, green and blue of a place, as `ffmpeg` shows it.
+  private func shownColour(_ path: String, x: Int, y: Int) throws -> [Int] {
+    let output = try MediaFactory.newPath("rgb")
+    let filter = "scale=in_color_matrix=auto:flags=accurate_rnd+full_chroma_int,format=rgb24,crop=2:2:\(x):\(y)"
+    try CommandLineTool.run(
+      "ffmpeg", ["-v", "error", "-y", "-i", path, "-frames:v", "1", "-vf", filter, "-f", "rawvideo", output])
+    return try Data(contentsOf: URL(fileURLWithPath: output)).prefix(3).map { Int($0) }
+  }
+
   @Test("a forced sync unit carries VPS, SPS and PPS before its IDR picture, and decodes without what came before")
   func forcedSync() throws {
     let pictures = TestPictures.first

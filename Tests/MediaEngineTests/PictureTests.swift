@@ -51,6 +51,23 @@ import Units
     }
   }
 
+  @Test("BT.709 becomes BT.601 where pictures are made for an encoder, and BT.601 stays as it is")
+  func matrices() throws {
+    let red = try filled(16, 16, luma: 63, cb: 102, cr: 240)
+    #expect(try PictureConverter().convertedTo601(red) === red)
+    CVBufferSetAttachment(red, kCVImageBufferYCbCrMatrixKey, kCVImageBufferYCbCrMatrix_ITU_R_709_2, .shouldPropagate)
+    for picture in [
+      try PictureConverter().convertedTo601(red), try PictureScaler(size: PixelSize(width: 16, height: 16)).fit(red),
+      try PictureScaler(size: PixelSize(width: 8, height: 8)).fit(red),
+    ] {
+      #expect(!picture.is709)
+      #expect(picture.pixelFormat == planar)
+      for (plane, value) in [81, 90, 240].enumerated() {
+        #expect(abs(sample(picture, plane: plane, x: 2, y: 2) - value) <= 2)
+      }
+    }
+  }
+
   @Test("black and white keep their meaning between ranges")
   func ranges() throws {
     let converter = PictureConverter()

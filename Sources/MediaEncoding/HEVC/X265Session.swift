@@ -74,9 +74,23 @@ struct X265Session: ~Copyable, @unchecked Sendable {
     // A line of the library's settings in each sync unit is of no use to anybody.
     parameters.pointee.bEmitInfoSEI = 0
     parameters.pointee.decodedPictureHashSEI = configuration.writesPictureHashes ? 1 : 0
+    stateColours(parameters)
     // Constant quality, which `forceqp` overrides picture by picture.
     parameters.pointee.rc.rateControlMode = Int32(X265_RC_CRF.rawValue)
     return true
+  }
+
+  /// Limited range, matrix of BT.601, primaries and transfer of BT.709 (H.265, E.3.1), which is what file sources and the
+  /// pattern yield. Unsaid, players guess the matrix by the picture's size, each in its own way.
+  private static func stateColours(_ parameters: UnsafeMutablePointer<x265_param>) {
+    parameters.pointee.vui.bEnableVideoSignalTypePresentFlag = 1
+    // Unspecified: of none of the analogue systems.
+    parameters.pointee.vui.videoFormat = 5
+    parameters.pointee.vui.bEnableVideoFullRangeFlag = 0
+    parameters.pointee.vui.bEnableColorDescriptionPresentFlag = 1
+    parameters.pointee.vui.colorPrimaries = 1
+    parameters.pointee.vui.transferCharacteristics = 1
+    parameters.pointee.vui.matrixCoeffs = 6
   }
 
   mutating func encode(_ planes: Planes, quantizer: Int, isSync: Bool) throws(MediaError) -> EncodedPicture {

@@ -15,7 +15,7 @@ final class HEIFImage {
     guard let image else { throw MediaError(.outOfMemory, while: .encoding) }
     pointer = image
     try copyPlanes(of: picture)
-    try setRange(isFull: Self.isFullRange(picture.pixelFormat))
+    try setColours(isFull: Self.isFullRange(picture.pixelFormat), is709: picture.is709)
   }
 
   deinit { heif_image_release(pointer) }
@@ -62,13 +62,14 @@ final class HEIFImage {
     }
   }
 
-  /// Says which range the samples have. Without it the library takes them for full range, and black turns grey.
-  private func setRange(isFull: Bool) throws(MediaError) {
+  /// Says which range and matrix the samples have. Without it the library takes them for full range, and black turns grey.
+  private func setColours(isFull: Bool, is709: Bool) throws(MediaError) {
     guard let profile = heif_nclx_color_profile_alloc() else { throw MediaError(.outOfMemory, while: .encoding) }
     defer { heif_nclx_color_profile_free(profile) }
     profile.pointee.full_range_flag = isFull ? 1 : 0
-    // Matrix of BT.601, as for the pictures of the video; primaries and transfer of BT.709, as for sRGB.
-    profile.pointee.matrix_coefficients = heif_matrix_coefficients_ITU_R_BT_601_6
+    profile.pointee.matrix_coefficients =
+      is709 ? heif_matrix_coefficients_ITU_R_BT_709_5 : heif_matrix_coefficients_ITU_R_BT_601_6
+    // As for sRGB.
     profile.pointee.color_primaries = heif_color_primaries_ITU_R_BT_709_5
     profile.pointee.transfer_characteristics = heif_transfer_characteristic_IEC_61966_2_1
     try check(heif_image_set_nclx_color_profile(pointer, profile), "heif_image_set_nclx_color_profile")

@@ -4,7 +4,7 @@ import Units
 
 /// A picture of a file, upright and with square pixels.
 package struct FilePicture: Sendable {
-  /// 'y420', limited range. Belongs to whoever has it.
+  /// 'y420', limited range, colours by BT.601 whatever the file's are. Belongs to whoever has it.
   package var picture: CVPixelBuffer
   /// When it is shown, from the beginning of the first picture of the first round. Rises strictly, through every loop.
   package var stamp: Duration

@@ -160,7 +160,7 @@ struct VideoFileReaderState: @unchecked Sendable {
   }
 
   private func upright(_ frame: Frame) throws(MediaError) -> CVPixelBuffer {
-    var picture = try frames.picture(frame)
+    var picture = try converter.convertedTo601(try frames.picture(frame))
     let size = PixelSize(width: picture.pixelWidth, height: picture.pixelHeight)
     let square = InputContext.squareSize(size, pixelAspect: pixelAspect)
     if square != size {

@@ -32,6 +32,21 @@ package final class PictureConverter: Sendable {
     }
   }
 
+  /// The picture with colours by BT.601: itself, or a 'y420' picture that shows the same.
+  ///
+  /// Throws `.pixelFormatNotSupported`, `.outOfMemory`.
+  package func convertedTo601(_ picture: CVPixelBuffer) throws(MediaError) -> CVPixelBuffer {
+    guard picture.is709, try picture.kind() != .bgra else { return picture }
+    // Another range has gone through RGB to BT.601 by then.
+    let limited = try convert(picture, to: kCVPixelFormatType_420YpCbCr8Planar)
+    guard limited.is709 else { return limited }
+    let result = try made(like: limited, .planar(.limited))
+    CVBufferSetAttachment(
+      result, kCVImageBufferYCbCrMatrixKey, kCVImageBufferYCbCrMatrix_ITU_R_601_4, .shouldPropagate)
+    MatrixChange.to601(try PlanarBytes(limited), into: try PlanarBytes(result))
+    return result
+  }
+
   /// The picture as R, G, B, A bytes without padding. Throws as `convert`.
   package func rgba(_ picture: CVPixelBuffer) throws(MediaError) -> [UInt8] {
     let bgra = try convert(picture, to: kCVPixelFormatType_32BGRA)

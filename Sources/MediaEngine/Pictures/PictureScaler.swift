@@ -4,7 +4,7 @@ import Units
 
 /// Fits pictures into one size: scaled as a whole, never stretched, black where the shapes differ.
 ///
-/// Output is 'y420' in limited range, pooled. Any thread.
+/// Output is 'y420' in limited range with colours by BT.601, pooled. Any thread.
 package final class PictureScaler: Sendable {
   /// The size of what comes out.
   package let size: PixelSize
@@ -19,11 +19,12 @@ package final class PictureScaler: Sendable {
     converter = PictureConverter(pools: pools)
   }
 
-  /// The picture in the middle of the scaler's size; itself if it is 'y420' of that size already.
+  /// The picture in the middle of the scaler's size; itself if it is 'y420' of that size and BT.601 already.
   ///
   /// Throws `.pixelFormatNotSupported`, `.sizeNotSupported`, `.outOfMemory`.
   package func fit(_ picture: CVPixelBuffer) throws(MediaError) -> CVPixelBuffer {
-    let picture = try converter.convert(picture, to: kCVPixelFormatType_420YpCbCr8Planar)
+    let picture = try converter.convert(
+      try converter.convertedTo601(picture), to: kCVPixelFormatType_420YpCbCr8Planar)
     let from = PixelSize(width: picture.pixelWidth, height: picture.pixelHeight)
     guard from != size else { return picture }
     let result = try converter.pools.picture(width: size.width, height: size.height, format: picture.pixelFormat)

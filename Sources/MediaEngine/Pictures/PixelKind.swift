@@ -49,7 +49,7 @@ extension CVPixelBuffer {
   }
 
   /// True when the picture says that its colours follow ITU-R BT.709; without a word they follow BT.601.
-  var is709: Bool {
+  package var is709: Bool {
     CVBufferCopyAttachment(self, kCVImageBufferYCbCrMatrixKey, nil) as? String
       == kCVImageBufferYCbCrMatrix_ITU_R_709_2
   }
