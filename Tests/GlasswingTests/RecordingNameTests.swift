@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import Glasswing
@@ -50,6 +51,13 @@ struct RecordingNameTests {
     }
     #expect(throws: RecorderError.notWritable(path: folder.path, reason: "Is a directory")) {
       try RecordingName.claim(folder.path, overwrites: true)
+    }
+    let pipe = folder.appending(path: "pipe.mp4").path
+    try #require(mkfifo(pipe, 0o600) == 0)
+    for irregular in [pipe, "/dev/null"] {
+      #expect(throws: RecorderError.notWritable(path: irregular, reason: "not a regular file")) {
+        try RecordingName.claim(irregular, overwrites: true)
+      }
     }
     try FileManager.default.removeItem(at: folder)
   }

@@ -29,7 +29,9 @@ enum RecordingName {
       return true
     }
     if errno == EEXIST, overwrites {
-      let found = open(path, O_WRONLY | O_CLOEXEC)
+      // Opening a pipe would wait for a reader, and opening a device may do something.
+      if let reason = irregularity(of: path) { throw .notWritable(path: path, reason: reason) }
+      let found = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
       guard found < 0 else {
         close(found)
         return false
@@ -67,6 +69,17 @@ enum RecordingName {
     let digits = String(part)
     let number = String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     return ending.isEmpty ? "\(stem)-\(number)" : "\(stem)-\(number).\(ending)"
+  }
+
+  /// Why what is there, links followed, can't be a recording; nil for a regular file and for what can't be asked.
+  private static func irregularity(of path: String) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: return nil
+    case S_IFDIR: return String(cString: strerror(EISDIR))
+    case _: return "not a regular file"
+    }
   }
 
   private static func folder(of path: String) -> String {

@@ -18,6 +18,8 @@ struct BenchCommand {
         Console.shared.log("glasswing: bench: this is a debug build; its figures say little")
       }
     #endif
+    // The measurements ask between their rounds, and tell what they have.
+    Interruption.shared.whenRaised { _ in }
     switch arguments.operand {
     case "first-frame": try await show(FirstFrameBench(arguments, timekeeper).run())
     case "latency": try await show(LatencyBench(arguments, timekeeper).run())

@@ -52,22 +52,28 @@ struct PhotoCommand {
 
   func run() async throws(CommandFailure) -> ExitStatus {
     try arguments.checkSimulated()
-    let file = try OutputFile.claim(path, overwrites: arguments.has(.force))
+    let end = ResumeOnce<End>()
+    // Before the name is taken: a signal must not leave an empty file.
+    Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
+    let file = try ClaimedFile.claim(path, overwrites: arguments.has(.force))
+    let photo: PhotoData
+    let elapsed: Duration
     do throws(CommandFailure) {
-      try await capture(into: file)
-      return .done
+      (photo, elapsed) = try await capture(end)
+      try file.write(photo.data)
     } catch {
       file.abandon()
       throw error
     }
+    tell(photo, elapsed)
+    return .done
   }
 
-  private func capture(into file: OutputFile) async throws(CommandFailure) {
+  private func capture(_ end: ResumeOnce<End>) async throws(CommandFailure) -> (PhotoData, Duration) {
     let feed = arguments.givenText(.feed)
     // A small stream: the photo comes from the camera at its full size whatever the stream's is.
     let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 15)
     let camera = try await SimulatedCamera.open(arguments, configuration)
-    let end = ResumeOnce<End>()
     let stream = camera.stream
     let watch = StreamWatch(stream) { end.resume(with: .failed($0)) }
     let tokens = ListenerTokenBag()
@@ -80,7 +86,6 @@ struct PhotoCommand {
       guard state == .streaming, let stream else { return }
       if !stream.capturePhoto(format: format) { end.resume(with: .failed("the glasses refused to take a photo")) }
     }.store(in: tokens)
-    Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
     let lane = timekeeper.makeLane("photo-deadline")
     lane.run(at: timekeeper.now + Self.deadline) { end.resume(with: .timeout) }
     let begun = timekeeper.now
@@ -92,9 +97,7 @@ struct PhotoCommand {
     watch.end()
     await camera.close()
     switch outcome {
-    case .photo(let photo):
-      try file.write(photo.data)
-      tell(photo, elapsed)
+    case .photo(let photo): return (photo, elapsed)
     case .failed(let cause): throw CommandFailure(feed: feed, cause: cause ?? "the stream ended before a photo came")
     case .signal: throw CommandFailure(.cutOff, subject: path, "interrupted before the photo came")
     case .timeout: throw CommandFailure(subject: path, "no photo came in time", next: "see glasswing doctor")

@@ -56,6 +56,9 @@ struct RecordCommand {
 
   func run() async throws(CommandFailure) -> ExitStatus {
     try arguments.checkSimulated()
+    let end = ResumeOnce<End>()
+    // Before the name is taken: a signal must not leave an empty file.
+    Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
     let recorder = try makeRecorder()
     let camera: SimulatedCamera
     do throws(CommandFailure) {
@@ -65,11 +68,9 @@ struct RecordCommand {
       _ = try? await recorder.finish()
       throw error
     }
-    let end = ResumeOnce<End>()
     let begun = timekeeper.now
     let watch = StreamWatch(camera.stream) { end.resume(with: .stream($0)) }
     let events = listen(to: recorder, end)
-    Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
     do throws(RecorderError) {
       try recorder.record(camera.stream)
     } catch {

@@ -14,14 +14,14 @@ struct NumberedFiles: Sendable {
   }
 
   /// Claims the next name.
-  func next(_ stem: String, _ ending: String) throws(CommandFailure) -> OutputFile {
+  func next(_ stem: String, _ ending: String) throws(CommandFailure) -> ClaimedFile {
     for number in 1...Self.most {
       let digits = String(number)
       let padded = String(repeating: "0", count: 3 - digits.count) + digits
       let name = "\(stem)-\(padded).\(ending)"
       let path = folder == "." ? name : URL(filePath: folder).appending(path: name).path
       guard !FileManager.default.fileExists(atPath: path) else { continue }
-      return try OutputFile.claim(path, overwrites: false)
+      return try ClaimedFile.claim(path, overwrites: false)
     }
     throw CommandFailure(subject: folder, "has \(Self.most) files named \(stem)", next: "name another after --folder")
   }

@@ -4,7 +4,8 @@ import Synchronization
 /// The signals that ask the program to end, as values.
 ///
 /// They are blocked in every thread and taken by `serve` on the main thread, so that no work happens inside a signal
-/// handler. The first asks for an orderly end; a second one ends the program at once, the terminal restored.
+/// handler. The first asks for an orderly end, where the command has one; a second one ends the
+/// program at once, the terminal restored. While nobody waits for a signal, already the first does.
 final class Interruption: Sendable {
   static let shared = Interruption()
 
@@ -68,7 +69,7 @@ final class Interruption: Sendable {
       defer { state.handlers = [] }
       return (isFirst, state.handlers)
     }
-    guard isFirst else {
+    guard isFirst, !handlers.isEmpty else {
       Terminal.restore()
       _exit(ExitStatus.cutOff.rawValue)
     }
