@@ -66,6 +66,7 @@ final class DemoCommand: Sendable {
     await camera.close()
     guard case .stream(let cause) = outcome else { return .done }
     let failure = CommandFailure(feed: arguments.givenText(.feed), cause: cause ?? "the stream ended")
+    guard viewer.hasSeenPicture else { throw failure }
     throw CommandFailure(.cutOff, subject: failure.subject, failure.words, next: failure.next)
   }
 

@@ -89,7 +89,7 @@ struct RecordCommand {
     let video = stream.negotiatedConfiguration
     let summary = await finish(recorder)
     await camera.close()
-    return try report(outcome, summary, statistics, video)
+    return try report(outcome, summary, recorder.statistics, statistics, video)
   }
 
   private func makeRecorder() throws(CommandFailure) -> Recorder {
@@ -129,13 +129,16 @@ struct RecordCommand {
   }
 
   private func report(
-    _ end: End, _ outcome: Swift.Result<RecordingSummary, RecorderError>, _ statistics: StreamStatistics,
+    _ end: End, _ outcome: Swift.Result<RecordingSummary, RecorderError>, _ written: RecordingStatistics,
+    _ statistics: StreamStatistics,
     _ video: NegotiatedVideo?
   ) throws(CommandFailure) -> ExitStatus {
     let summary: RecordingSummary
     switch outcome {
     case .success(let value): summary = value
-    case .failure(let error): throw failure(of: end, without: error)
+    case .failure(let error):
+      guard written.framesWritten > 0 else { throw failure(of: end, without: error) }
+      throw CommandFailure(.cutOff, recording: error)
     }
     let isComplete = end == .complete || (end == .signal && limit == nil)
     tell(summary, isComplete, statistics, video)

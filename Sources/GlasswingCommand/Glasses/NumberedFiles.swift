@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Names for the files that a demo makes: `photo-001.jpg`, the first number that is free.
 struct NumberedFiles: Sendable {
@@ -10,6 +11,9 @@ struct NumberedFiles: Sendable {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
       throw CommandFailure(subject: folder, "there is no such folder", next: "name another after --folder")
+    }
+    guard access(folder, W_OK | X_OK) == 0 else {
+      throw CommandFailure(subject: folder, "files can't be made there", next: "name another after --folder")
     }
   }
 

@@ -52,6 +52,8 @@ final class Viewer: Sendable {
     withExtendedLifetime(token) {}
   }
 
+  var hasSeenPicture: Bool { state.withLock { $0.first != nil } }
+
   /// From capture to decoded picture.
   var ages: (p50: Duration?, p95: Duration?) {
     state.withLock { ($0.ages.percentile(0.5), $0.ages.percentile(0.95)) }
