@@ -38,21 +38,14 @@ final class Console: Sendable {
     }
   }
 
-  /// Takes the progress line away, or leaves it standing above what follows.
-  func endProgress(keepingLine keeps: Bool = false) {
-    progressLine.withLock { shown in
-      guard shown != nil else { return }
-      if keeps {
-        Self.write("\n", to: STDERR_FILENO)
-        shown = nil
-      } else {
-        erase(&shown)
-      }
-    }
+  /// Takes the progress line away.
+  func endProgress() {
+    progressLine.withLock { shown in erase(&shown) }
   }
 
   private func draw(_ line: String, _ shown: inout String?) {
-    Self.write(line, to: STDERR_FILENO)
+    // One column less than there are, so that no terminal breaks the line.
+    Self.write(String(line.prefix(max(1, Terminal.columns - 1))), to: STDERR_FILENO)
     shown = line
   }
 

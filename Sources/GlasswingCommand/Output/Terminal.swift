@@ -13,6 +13,13 @@ enum Terminal {
   /// True when keys can be read.
   static var hasKeyboard: Bool { isatty(STDIN_FILENO) == 1 }
 
+  /// How wide standard error's terminal is now; 80 where it doesn't say.
+  static var columns: Int {
+    var size = winsize()
+    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return TextLayout.width }
+    return Int(size.ws_col)
+  }
+
   /// Switches to single keys. Signals from the keyboard (Ctrl-C, Ctrl-Z) stay.
   static func readKeys() {
     guard hasKeyboard, tcgetattr(STDIN_FILENO, saved) == 0 else { return }
