@@ -21,7 +21,7 @@ enum GlasswingProgram {
   static func run(_ words: [String]) async -> ExitStatus {
     do {
       return switch try ArgumentParser.parse(words) {
-      case .help(let command): write(command.map(HelpText.command) ?? HelpText.program())
+      case .help(let command): try write(command.map(HelpText.command) ?? HelpText.program())
       case .run(let arguments): try await run(arguments)
       }
     } catch {
@@ -37,30 +37,30 @@ enum GlasswingProgram {
     case .photo: try await PhotoCommand(arguments).run()
     case .demo: try await DemoCommand(arguments).run()
     case .bench: try await BenchCommand(arguments).run()
-    case .doctor: await DoctorCommand(arguments).run()
-    case .completions: completions(arguments)
-    case .help: help(arguments)
-    case .version: versionText(arguments)
+    case .doctor: try await DoctorCommand(arguments).run()
+    case .completions: try completions(arguments)
+    case .help: try help(arguments)
+    case .version: try versionText(arguments)
     }
   }
 
-  private static func completions(_ arguments: Arguments) -> ExitStatus {
+  private static func completions(_ arguments: Arguments) throws(CommandFailure) -> ExitStatus {
     guard let shell = arguments.operand.flatMap(Completions.Shell.init) else { return .couldNotStart }
-    return write(Completions.script(for: shell))
+    return try write(Completions.script(for: shell))
   }
 
-  private static func help(_ arguments: Arguments) -> ExitStatus {
-    if arguments.has(.man) { return write(ManPage.page(version: version)) }
+  private static func help(_ arguments: Arguments) throws(CommandFailure) -> ExitStatus {
+    if arguments.has(.man) { return try write(ManPage.page(version: version)) }
     let command = arguments.operand.flatMap(Command.init)
-    return write(command.map(HelpText.command) ?? HelpText.program())
+    return try write(command.map(HelpText.command) ?? HelpText.program())
   }
 
-  private static func versionText(_ arguments: Arguments) -> ExitStatus {
-    write(arguments.has(.json) ? "{\"version\":\"\(version)\"}\n" : "\(OptionTable.program) \(version)\n")
+  private static func versionText(_ arguments: Arguments) throws(CommandFailure) -> ExitStatus {
+    try write(arguments.has(.json) ? "{\"version\":\"\(version)\"}\n" : "\(OptionTable.program) \(version)\n")
   }
 
-  private static func write(_ text: String) -> ExitStatus {
-    Console.shared.result(text)
+  private static func write(_ text: String) throws(CommandFailure) -> ExitStatus {
+    try Console.shared.result(text)
     return .done
   }
 }

@@ -30,8 +30,8 @@ struct BenchCommand {
     return Interruption.shared.signal == nil ? .done : .cutOff
   }
 
-  private func show(_ figures: some BenchFigures) {
-    Console.shared.result(arguments.has(.json) ? JSONResult.text(figures) : figures.text)
+  private func show(_ figures: some BenchFigures) throws(CommandFailure) {
+    try Console.shared.result(arguments.has(.json) ? JSONResult.text(figures) : figures.text)
   }
 }
 

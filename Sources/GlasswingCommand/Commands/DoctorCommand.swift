@@ -11,7 +11,7 @@ struct DoctorCommand {
     self.timekeeper = timekeeper
   }
 
-  func run() async -> ExitStatus {
+  func run() async throws(CommandFailure) -> ExitStatus {
     var checks = MediaChecks.libraries() + MediaChecks.codecs(timekeeper: timekeeper)
     checks.append(await SystemChecks.clock(timekeeper: timekeeper))
     checks.append(SystemChecks.congestionControl())
@@ -20,7 +20,7 @@ struct DoctorCommand {
     checks.append(GlassesChecks.companion())
     checks.append(GlassesChecks.devices())
     let report = DoctorReport(version: GlasswingProgram.version, checks: checks)
-    Console.shared.result(arguments.has(.json) ? JSONResult.text(report) : report.text)
+    try Console.shared.result(arguments.has(.json) ? JSONResult.text(report) : report.text)
     return report.ok ? .done : .couldNotStart
   }
 }

@@ -65,7 +65,7 @@ struct PhotoCommand {
       file.abandon()
       throw error
     }
-    tell(photo, elapsed)
+    try tell(photo, elapsed)
     return .done
   }
 
@@ -104,11 +104,11 @@ struct PhotoCommand {
     }
   }
 
-  private func tell(_ photo: PhotoData, _ elapsed: Duration) {
+  private func tell(_ photo: PhotoData, _ elapsed: Duration) throws(CommandFailure) {
     let name = photo.format == .heic ? "heic" : "jpeg"
     let image = UIImage(data: photo.data)
     if arguments.has(.json) {
-      Console.shared.result(
+      try Console.shared.result(
         JSONResult.text(
           Result(
             file: path, format: name, bytes: photo.data.count, width: image.map { Int($0.size.width) },

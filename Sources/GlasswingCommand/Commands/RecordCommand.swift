@@ -141,7 +141,7 @@ struct RecordCommand {
       throw CommandFailure(.cutOff, recording: error)
     }
     let isComplete = end == .complete || (end == .signal && limit == nil)
-    tell(summary, isComplete, statistics, video)
+    try tell(summary, isComplete, statistics, video)
     switch end {
     case .complete: return .done
     case .signal: return limit == nil ? .done : .cutOff
@@ -171,13 +171,13 @@ struct RecordCommand {
 
   private func tell(
     _ summary: RecordingSummary, _ isComplete: Bool, _ statistics: StreamStatistics, _ video: NegotiatedVideo?
-  ) {
+  ) throws(CommandFailure) {
     let figures = summary.statistics
     let seconds = figures.duration.seconds
     let rate = seconds > 0 ? Double(figures.bytes) * 8 / seconds / 1000 : 0
     let dropped = figures.framesDropped + Int(clamping: statistics.drops.total)
     if arguments.has(.json) {
-      Console.shared.result(
+      try Console.shared.result(
         JSONResult.text(
           Result(
             files: summary.files.map(\.path), complete: isComplete, frames: figures.framesWritten,

@@ -11,11 +11,14 @@ final class Console: Sendable {
   /// The progress line that stands on the terminal, or nil.
   private let progressLine = Mutex<String?>(nil)
 
-  /// Writes a result to standard output.
-  func result(_ text: String) {
-    progressLine.withLock { line in
+  /// Writes a result to standard output. A reader that went away has seen enough; any other failure is one.
+  func result(_ text: String) throws(CommandFailure) {
+    let code = progressLine.withLock { line in
       erase(&line)
-      Self.write(text, to: STDOUT_FILENO)
+      return Self.write(text, to: STDOUT_FILENO)
+    }
+    guard code == 0 || code == EPIPE else {
+      throw CommandFailure(subject: "standard output", "can't be written: \(String(cString: strerror(code)))")
     }
   }
 
@@ -56,16 +59,18 @@ final class Console: Sendable {
     shown = nil
   }
 
-  private static func write(_ text: String, to descriptor: Int32) {
+  /// - Returns: 0, or the system's error number.
+  @discardableResult
+  private static func write(_ text: String, to descriptor: Int32) -> Int32 {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0 {
-        // A reader that went away (EPIPE) or a closed descriptor: there is nobody left to tell.
-        guard errno == EINTR || errno == EAGAIN else { return }
+        guard errno == EINTR || errno == EAGAIN else { return errno }
         continue
       }
       bytes = bytes.dropFirst(count)
     }
+    return 0
   }
 }
