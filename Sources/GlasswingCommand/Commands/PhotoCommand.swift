@@ -44,14 +44,29 @@ struct PhotoCommand {
     path = arguments.text(.output) ?? ""
   }
 
-  /// What was asked for, else what the file's name says, else JPEG.
-  private var format: PhotoCaptureFormat {
-    if let asked = arguments.givenText(.format) { return asked == "heic" ? .heic : .jpeg }
-    return ["heic", "heif"].contains(URL(filePath: path).pathExtension.lowercased()) ? .heic : .jpeg
+  /// What was asked for, else what the file's name says, else JPEG. A name that says something else is refused, so that
+  /// no file lies about what it holds.
+  static func format(asked: String?, path: String) throws(CommandFailure) -> PhotoCaptureFormat {
+    let ending = URL(filePath: path).pathExtension.lowercased()
+    let named: PhotoCaptureFormat?
+    switch ending {
+    case "heic", "heif": named = .heic
+    case "jpg", "jpeg": named = .jpeg
+    case "png", "gif", "webp", "tif", "tiff", "bmp", "avif":
+      throw CommandFailure(subject: path, "photos are JPEG or HEIC", next: "name a .jpg or .heic file after --output")
+    default: named = nil
+    }
+    guard let asked else { return named ?? .jpeg }
+    let wanted: PhotoCaptureFormat = asked == "heic" ? .heic : .jpeg
+    guard named == nil || named == wanted else {
+      throw CommandFailure(subject: path, "the name ends in .\(ending) and --format says \(asked)", next: "change one")
+    }
+    return wanted
   }
 
   func run() async throws(CommandFailure) -> ExitStatus {
     try arguments.checkSimulated()
+    let format = try Self.format(asked: arguments.givenText(.format), path: path)
     let end = ResumeOnce<End>()
     // Before the name is taken: a signal must not leave an empty file.
     Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
@@ -59,7 +74,7 @@ struct PhotoCommand {
     let photo: PhotoData
     let elapsed: Duration
     do throws(CommandFailure) {
-      (photo, elapsed) = try await capture(end)
+      (photo, elapsed) = try await capture(format, end)
       try file.write(photo.data)
     } catch {
       file.abandon()
@@ -69,7 +84,9 @@ struct PhotoCommand {
     return .done
   }
 
-  private func capture(_ end: ResumeOnce<End>) async throws(CommandFailure) -> (PhotoData, Duration) {
+  private func capture(_ format: PhotoCaptureFormat, _ end: ResumeOnce<End>) async throws(CommandFailure) -> (
+    PhotoData, Duration
+  ) {
     let feed = arguments.givenText(.feed)
     // A small stream: the photo comes from the camera at its full size whatever the stream's is.
     let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 15)
@@ -81,7 +98,6 @@ struct PhotoCommand {
     stream.errorPublisher.listen { error in
       if error == .photoCaptureFailed { end.resume(with: .failed(watch.cause)) }
     }.store(in: tokens)
-    let format = format
     stream.statePublisher.listen { [weak stream] state in
       guard state == .streaming, let stream else { return }
       if !stream.capturePhoto(format: format) { end.resume(with: .failed("the glasses refused to take a photo")) }
