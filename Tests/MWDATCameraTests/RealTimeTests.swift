@@ -8,7 +8,9 @@ import Testing
 import Units
 
 /// The same code on threads and the host's clock: what the manual clock can't show.
-@Suite("Camera on threads", .serialized, .timeLimit(.minutes(5)))
+///
+/// Threads are told by their names, and those of the mock kit have the same: these tests take turns with its tests.
+@Suite("Camera on threads", .serialized, .exclusive(.mockKit))
 struct RealTimeTests {
   let environment = CameraEnvironment(SystemTimekeeper())
   let tokens = ListenerTokenBag()

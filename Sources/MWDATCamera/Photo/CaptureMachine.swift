@@ -23,8 +23,8 @@ package struct CaptureMachine: Sendable {
     /// Its owner stopped.
     case cancelled
 
-    /// For people.
-    var words: String {
+    /// For people: an app meets this as the underlying error of a `PhotoError`, and prints it.
+    package var description: String {
       switch self {
       case .refused(let code, let text): text.isEmpty ? "the glasses refused: \(code)" : text
       case .timedOut: "nothing of the photo came for \(CaptureMachine.limit)"
@@ -34,9 +34,7 @@ package struct CaptureMachine: Sendable {
       }
     }
 
-    /// An app meets this as the underlying error of a `PhotoError`, and prints it.
-    package var description: String { words }
-    package var errorDescription: String? { words }
+    package var errorDescription: String? { description }
   }
 
   /// The end of one capture.

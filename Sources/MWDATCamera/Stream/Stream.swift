@@ -311,7 +311,7 @@ extension Stream: CaptureOwner {
   }
 
   func captureFailed(_ failure: CaptureMachine.Failure) {
-    recorder.note(.photoFailed(text: failure.words))
+    recorder.note(.photoFailed(text: failure.description))
     errors.send(.photoCaptureFailed)
   }
 }
