@@ -4,6 +4,7 @@ import MWDATCore
 import MWDATMockDevice
 import TestSupport
 import Testing
+import Units
 
 /// Starts, stops and what is left of them.
 @Suite(.exclusive(.mockKit))
@@ -36,7 +37,7 @@ struct LifecycleTests {
     try await withGlasses { glasses in
       let session = try await startedSession(with: glasses)
       let watched = WatchedStream(try #require(try session.addCamera()).stream)
-      var generator = SplitMix64(seed: 7)
+      var generator = SeededGenerator(seed: 7)
       for _ in 0..<20 {
         watched.stream.start()
         watched.stream.start()  // a second start changes nothing

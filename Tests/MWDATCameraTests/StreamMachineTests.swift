@@ -1,6 +1,7 @@
 import LinkProtocol
 import MWDATCamera
 import Testing
+import Units
 
 @Suite("Stream state machine")
 struct StreamMachineTests {
@@ -277,7 +278,7 @@ struct StreamMachineTests {
   }
 
   private func randomPath(seed: UInt64) {
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var machine = StreamMachine(device: Self.device)
     var attempts: UInt32 = 0
     var announced: [StreamState] = []
@@ -375,17 +376,4 @@ extension StreamMachineTests {
 extension String {
   fileprivate var trimmed: String { split(separator: " ").joined(separator: " ") }
   fileprivate var words: [String] { split(separator: " ").map { String($0) } }
-}
-
-/// Steele, Lea and Flood's SplitMix64: a small generator with a seed, so that a failure can be run again.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
 }

@@ -144,7 +144,7 @@ extension Hello {
 
 extension Nonce {
   package static var test: Nonce {
-    var generator = SplitMix64(seed: 1)
+    var generator = SeededGenerator(seed: 1)
     return Nonce(from: &generator)
   }
 }

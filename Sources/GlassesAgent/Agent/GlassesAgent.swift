@@ -45,6 +45,7 @@ package final class GlassesAgent: Sendable {
     var videos: [StreamKey: VideoOutlet] = [:]
     /// What apps were told last.
     var report: DeviceStateReport
+    var faults = AgentFaults()
   }
 
   package let identity: GlassesIdentity
@@ -76,6 +77,12 @@ package final class GlassesAgent: Sendable {
     state = Mutex(State(nonces: configuration.nonces, report: hardware.current.report))
     hardware.observe { [weak self] in self?.handle($0) }
     camera.observeFeed { [weak self] in self?.act { $0.feedChanged() } }
+  }
+
+  /// What the glasses do wrong, for tests. Any thread; a change applies from the next event on.
+  package var faults: AgentFaults {
+    get { state.withLock { $0.faults } }
+    set { state.withLock { $0.faults = newValue } }
   }
 
   // MARK: - Links

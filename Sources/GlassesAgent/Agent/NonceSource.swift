@@ -1,4 +1,5 @@
 import LinkProtocol
+import Units
 
 /// Where the glasses' nonces come from.
 package enum NonceSource: Sendable {

@@ -116,8 +116,16 @@ final class MockEnvironment: WearablesEnvironment {
   func pair(model: GlassesModel, deviceClock: DeviceClock) -> SimulatedGlasses? {
     let glasses: SimulatedGlasses? = state.withLock { state in
       guard !state.isOver else { return nil }
-      let agent = makeAgent(model, deviceClock, &state)
-      let glasses = SimulatedGlasses(agent: agent, uuid: UUID(from: &state.generator), model: model)
+      let identity = makeIdentity(model, &state)
+      // All that is random about these glasses comes from one seed, so that a part more does not change other glasses.
+      var seeds = SeededGenerator(seed: state.generator.next())
+      let agent = GlassesAgent(
+        identity: identity, timekeeper: timekeeper, permissions: permissions,
+        configuration: GlassesAgent.Configuration(
+          foldEffect: .endsSession, deviceClock: deviceClock, nonces: .seeded(seeds),
+          replaysCachedUnits: replaysCachedUnits))
+      let link = LinkConditioner(timekeeper: timekeeper, seed: ~seeds.next())
+      let glasses = SimulatedGlasses(agent: agent, link: link, uuid: UUID(from: &state.generator), model: model)
       state.glasses.append(glasses)
       return glasses
     }
@@ -127,18 +135,13 @@ final class MockEnvironment: WearablesEnvironment {
     return glasses
   }
 
-  private func makeAgent(_ model: GlassesModel, _ deviceClock: DeviceClock, _ state: inout State) -> GlassesAgent {
+  private func makeIdentity(_ model: GlassesModel, _ state: inout State) -> GlassesIdentity {
     let number = UInt32.random(in: .min ... .max, using: &state.generator)
     let digits = String(number, radix: 16, uppercase: true)
     let code = String(repeating: "0", count: 8 - digits.count) + digits
-    let identity = GlassesIdentity(
+    return GlassesIdentity(
       identifier: "mock-\(code.lowercased())", name: "\(model.rawValue) \(code.suffix(4))", model: model.rawValue,
       softwareVersion: "simulated")
-    return GlassesAgent(
-      identity: identity, timekeeper: timekeeper, permissions: permissions,
-      configuration: GlassesAgent.Configuration(
-        foldEffect: .endsSession, deviceClock: deviceClock,
-        nonces: .seeded(SeededGenerator(seed: state.generator.next())), replaysCachedUnits: replaysCachedUnits))
   }
 
   /// - Parameter completion: called when every link of the glasses is torn down; at once for glasses that are not
@@ -200,7 +203,8 @@ final class MockEnvironment: WearablesEnvironment {
       role: .app, capabilities: [.videoHEVC, .photoJPEG, .photoHEIC],
       identifier: app?.bundleIdentifier ?? ProcessInfo.processInfo.processName,
       name: app?.name ?? ProcessInfo.processInfo.processName, softwareVersion: app?.version ?? "", nonce: nonce)
-    let pair = MemoryLink.makePair(timekeeper: timekeeper)
+    let wire = MemoryLink.makePair(timekeeper: timekeeper)
+    let pair = glasses.link.join(app: wire.app, glasses: wire.glasses)
     glasses.agent.accept(pair.glasses)
     return LinkConnection(
       endpoint: LinkEndpoint(hello: hello), transport: pair.app, timekeeper: timekeeper, name: "gw-link-app")

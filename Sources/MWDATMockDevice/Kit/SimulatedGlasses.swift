@@ -1,6 +1,7 @@
 import Foundation
 import GlassesAgent
 import LinkProtocol
+import LinkTransport
 import MWDATCore
 
 /// Glasses of the kit: the agent that boards run, here in this process, behind the interface of simulated glasses.
@@ -9,11 +10,14 @@ package final class SimulatedGlasses: MockGlasses {
   package let services: any MockGlassesServices
   /// What runs behind them.
   package let agent: GlassesAgent
+  /// The faults of the links to them; every link runs through it.
+  package let link: LinkConditioner
   let uuid: UUID
   let model: GlassesModel
 
-  init(agent: GlassesAgent, uuid: UUID, model: GlassesModel) {
+  init(agent: GlassesAgent, link: LinkConditioner, uuid: UUID, model: GlassesModel) {
     self.agent = agent
+    self.link = link
     self.uuid = uuid
     self.model = model
     deviceIdentifier = agent.identity.identifier

@@ -59,7 +59,7 @@ struct ClockAlignmentTests {
   func converges(_ run: Case) {
     let clock = DeviceClock(offset: run.offset, partsPerMillion: run.partsPerMillion)
     var alignment = ClockAlignment()
-    var generator = SplitMix64(seed: 11)
+    var generator = SeededGenerator(seed: 11)
     let start = Instant(nanoseconds: 50_000_000_000_000)
     var last: (device: DeviceTime, host: Instant)?
     var worst = Duration.zero
@@ -187,7 +187,7 @@ struct PresentationTests {
   func presentation(offset: Duration, partsPerMillion: Double) {
     let clock = DeviceClock(offset: offset, partsPerMillion: partsPerMillion)
     var pair = EndpointPair(deviceClock: clock)
-    var generator = SplitMix64(seed: 5)
+    var generator = SeededGenerator(seed: 5)
     pair.latency = [.app: .milliseconds(20), .glasses: .milliseconds(20)]
     pair.jitter = { .nanoseconds(Int64.random(in: 0...15_000_000, using: &generator)) }
     pair.open()

@@ -42,7 +42,7 @@ struct MediaTests {
     var limits = LinkLimits()
     limits.firstSequence = .max - 4
     limits.chunkPayload = 700
-    var generator = SplitMix64(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var pair = openPair(limits)
     pair.alter = { side, bytes in
       guard side == .glasses else { return [bytes] }
@@ -102,7 +102,7 @@ struct MediaTests {
     pair.rate = [.glasses: 50_000]
     pair.writeLimit = 4200
     var needsSync = true
-    var generator = SplitMix64(seed: 3)
+    var generator = SeededGenerator(seed: 3)
     var sentAt: [UInt8: Instant] = [:]
     var worst = Duration.zero
     var overflows = 0

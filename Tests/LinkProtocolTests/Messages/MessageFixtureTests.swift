@@ -2,6 +2,7 @@ import Foundation
 import LinkProtocol
 import TestSupport
 import Testing
+import Units
 
 @Suite("Messages on the wire")
 struct MessageFixtureTests {
@@ -129,7 +130,7 @@ struct MessageDecodingTests {
 
   @Test("refuses random bytes without trapping")
   func garbage() {
-    var generator = SplitMix64(seed: 7)
+    var generator = SeededGenerator(seed: 7)
     for _ in 0..<20_000 {
       let type = MessageType.allCases.randomElement(using: &generator)?.rawValue ?? 0
       let count = Int.random(in: 0..<80, using: &generator)

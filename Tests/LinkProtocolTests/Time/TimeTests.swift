@@ -8,7 +8,7 @@ import Units
 struct DeadlineHeapTests {
   @Test("gives out by deadline, equal ones in their order", arguments: 0..<20)
   func order(seed: UInt64) {
-    var generator = SplitMix64(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var heap = DeadlineHeap<Int>()
     var model: [(deadline: Int64, value: Int)] = []
     for value in 0..<200 {

@@ -19,7 +19,7 @@ struct ReassemblyTests {
   }
 
   private func unit(_ number: UInt32, count: Int) -> [UInt8] {
-    var generator = SplitMix64(seed: UInt64(number))
+    var generator = SeededGenerator(seed: UInt64(number))
     return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 
@@ -36,7 +36,7 @@ struct ReassemblyTests {
 
   @Test("gives the bytes out whole after shuffling, repeating and recutting, across the wrap", arguments: 0..<40)
   func shuffled(seed: UInt64) throws {
-    var generator = SplitMix64(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let first: UInt32 = .max - 3
     let units = (0..<8).map { unit(UInt32($0), count: Int.random(in: 21...5000, using: &generator)) }
     var pieces: [(sequence: UInt32, range: Range<Int>, bytes: [UInt8])] = []

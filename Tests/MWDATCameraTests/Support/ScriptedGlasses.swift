@@ -169,7 +169,7 @@ private final class MutableTransport: ByteTransport {
 extension Nonce {
   /// The same bytes in every run.
   static let ofTests: Nonce = {
-    var generator = SplitMix(seed: 1)
+    var generator = SeededGenerator(seed: 1)
     return Nonce(from: &generator)
   }()
 }

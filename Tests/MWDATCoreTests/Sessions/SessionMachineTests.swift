@@ -131,7 +131,7 @@ struct SessionMachineTests {
 
   @Test("Whatever comes in whatever order, states go a legal way and stop once (LIFE-2, LIFE-5, ERR-3)")
   func anyOrder() {
-    var generator = SplitMix(seed: 1)
+    var generator = SeededGenerator(seed: 1)
     for _ in 0..<5000 {
       var machine = Machine()
       var announced: [Action] = []
@@ -171,18 +171,5 @@ struct SessionMachineTests {
         break
       }
     }
-  }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014): small, seeded, the same everywhere.
-private struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

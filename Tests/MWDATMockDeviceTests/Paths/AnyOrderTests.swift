@@ -5,6 +5,7 @@ import MWDATCore
 import MWDATMockDevice
 import TestSupport
 import Testing
+import Units
 
 @Suite("Whatever is done in whatever order", .exclusive(.mockKit))
 struct AnyOrderTests {

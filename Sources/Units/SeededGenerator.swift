@@ -1,5 +1,5 @@
-/// Random numbers that a seed decides, for simulated glasses whose every run is the same (SplitMix64, after Steele,
-/// Lea and Flood, "Fast splittable pseudorandom number generators", 2014). Never for keys.
+/// Random numbers that a seed decides, for what shall be the same in each run: simulated glasses, faults, tests
+/// (SplitMix64, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014). Never for keys.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
