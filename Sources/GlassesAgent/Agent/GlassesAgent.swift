@@ -167,10 +167,11 @@ package final class GlassesAgent: Sendable {
       act { $0.linkOpened(key, hello: hello, report: report) }
     case .message(let message):
       let conditions = SessionConditions(
-        health: hardware.current.health, allowsCamera: { [permissions] in permissions.allowsCamera(app: $0) })
+        health: hardware.current.health, faults: faults,
+        allowsCamera: { [permissions] in permissions.allowsCamera(app: $0) })
       act { $0.received(message, from: key, conditions: conditions) }
     case .videoDropped(let stream, _, let needsSync):
-      guard needsSync else { return }
+      guard needsSync, !faults.ignoresKeyframeRequests else { return }
       state.withLock { $0.videos[StreamKey(link: key, stream: stream)] }?.requestKeyframe()
     case .accessUnit, .photoProgress, .photo:
       act { $0.receivedMedia(from: key) }
@@ -243,11 +244,14 @@ package final class GlassesAgent: Sendable {
   private func link(_ key: LinkKey) -> LinkConnection? { state.withLock { $0.links[key] } }
 
   private func startVideo(_ key: StreamKey, _ video: VideoParameters) {
-    guard let connection = link(key.link) else { return }
+    let faults = faults
+    guard !faults.sendsNothing, let connection = link(key.link) else { return }
+    var configuration = VideoPipeline.Configuration(
+      feed: camera.feed, video: video, bitrate: camera.bitrate, replaysCachedUnits: replaysCachedUnits)
+    configuration.keyframeInterval = faults.keyframeInterval
     let outlet = VideoOutlet(
       stream: key.stream,
-      configuration: VideoPipeline.Configuration(
-        feed: camera.feed, video: video, bitrate: camera.bitrate, replaysCachedUnits: replaysCachedUnits),
+      configuration: configuration,
       timekeeper: timekeeper, deviceClock: deviceClock, connection: connection,
       failed: { [weak self] outlet, failure in
         self?.enqueue { $0.videoFailed(key, outlet, failure) }
@@ -265,8 +269,13 @@ package final class GlassesAgent: Sendable {
   private func takePhoto(_ key: PhotoKey, _ request: PhotoRequest) {
     let running = state.withLock { state in state.videos.first { $0.key.link == key.link }?.value }
     photographer.take(key, request, of: camera.takeShot(request), running: running) { [weak self] outcome in
-      self?.enqueue { $0.photoTaken(key, outcome) }
+      self?.photoReady(key, outcome)
     }
+  }
+
+  private func photoReady(_ key: PhotoKey, _ outcome: Photographer.Outcome) {
+    guard case .delay(let delay) = faults.photo else { return enqueue { $0.photoTaken(key, outcome) } }
+    lane.run(at: timekeeper.now + delay) { [weak self] in self?.photoTaken(key, outcome) }
   }
 
   private func photoTaken(_ key: PhotoKey, _ outcome: Photographer.Outcome) {

@@ -5,7 +5,7 @@ import LinkProtocol
 /// None by default. A change applies to what happens after it; what runs already goes on as it began.
 package struct AgentFaults: Hashable, Sendable {
   package enum PhotoFault: Hashable, Sendable {
-    /// A request is never answered. The agent itself counts the photo as in flight, until the session ends.
+    /// A request is never answered, and forgotten.
     case swallow
     /// The answer and the bytes come so much later than they could.
     case delay(Duration)
@@ -15,8 +15,9 @@ package struct AgentFaults: Hashable, Sendable {
 
   /// Every request to start a stream is answered with this.
   package var refusesStart: LinkErrorCode?
-  /// Streams are accepted, and no unit of them comes.
+  /// Streams are accepted, and no unit of them comes; nor of one that goes on after a pause or begins anew.
   package var sendsNothing = false
+  /// Nobody's request has an effect, nor has a queue that ran over: sync units come by the interval alone.
   package var ignoresKeyframeRequests = false
   /// Between two sync units that nobody asked for, in streams that begin from now on; nil for the agent's own rule.
   package var keyframeInterval: Duration?
@@ -25,4 +26,8 @@ package struct AgentFaults: Hashable, Sendable {
   package var ignoresMessages = false
 
   package init() {}
+
+  /// What a refusal gives as its cause.
+  static let text = "the simulation was told to refuse"
+
 }

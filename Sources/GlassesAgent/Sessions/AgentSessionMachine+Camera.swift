@@ -13,6 +13,7 @@ extension AgentSessionMachine {
     guard let session = link.session, session.id == start.session else {
       return refuse(.notOpen, "session \(start.session.value) is not open")
     }
+    if let code = conditions.faults.refusesStart { return refuse(code, AgentFaults.text) }
     if let stream = session.stream {
       if stream.id == start.stream { return violation(index, "stream \(start.stream.value) was started twice") }
       return refuse(.unsupported, "a session carries one stream at a time")
@@ -62,8 +63,10 @@ extension AgentSessionMachine {
     }
   }
 
-  func requestKeyframe(_ request: KeyframeRequest, _ index: Int) -> [SessionAction] {
-    guard let session = links[index].session, session.stream?.id == request.stream else { return [] }
+  func requestKeyframe(_ request: KeyframeRequest, _ index: Int, _ conditions: SessionConditions) -> [SessionAction] {
+    guard !conditions.faults.ignoresKeyframeRequests, let session = links[index].session,
+      session.stream?.id == request.stream
+    else { return [] }
     switch session.phase {
     case .running: return [.requestKeyframe(StreamKey(link: links[index].key, stream: request.stream))]
     // The first unit after the pause is a sync unit anyway.
@@ -84,6 +87,11 @@ extension AgentSessionMachine {
     switch session.phase {
     case .running: break
     case .paused: return refuse(.notOpen, "the session is paused")
+    }
+    switch conditions.faults.photo {
+    case .swallow: return []
+    case .failure(let code): return refuse(code, AgentFaults.text)
+    case .delay, nil: break
     }
     guard !session.photos.contains(request.photo) else {
       return violation(index, "photo \(request.photo.value) was asked for twice")

@@ -59,13 +59,13 @@ package struct AgentSessionMachine: Sendable {
   package mutating func received(_ message: Message, from key: LinkKey, conditions: SessionConditions)
     -> [SessionAction]
   {
-    guard let index = index(of: key) else { return [] }
+    guard !conditions.faults.ignoresMessages, let index = index(of: key) else { return [] }
     switch message {
     case .sessionOpen(let open): return openSession(open, index, conditions)
     case .sessionClose(let close): return closeSession(close, index)
     case .streamStart(let start): return startStream(start, index, conditions)
     case .streamStop(let stop): return stopStream(stop, index)
-    case .keyframeRequest(let request): return requestKeyframe(request, index)
+    case .keyframeRequest(let request): return requestKeyframe(request, index, conditions)
     case .photoRequest(let request): return requestPhoto(request, index, conditions)
     // The rate follows no feedback yet: the encoder keeps what the size was given. A failure on the app's side is for
     // its own log.

@@ -46,9 +46,13 @@ package struct SessionConditions {
   package var health: HealthVerdict
   /// Whether an app, by its identifier, may use the camera. Asked only when the answer matters.
   package var allowsCamera: (String) -> Bool
+  package var faults: AgentFaults
 
-  package init(health: HealthVerdict, allowsCamera: @escaping (String) -> Bool) {
+  package init(
+    health: HealthVerdict, faults: AgentFaults = AgentFaults(), allowsCamera: @escaping (String) -> Bool
+  ) {
     self.health = health
+    self.faults = faults
     self.allowsCamera = allowsCamera
   }
 }

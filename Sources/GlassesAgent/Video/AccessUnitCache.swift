@@ -21,6 +21,7 @@ package final class AccessUnitCache: Sendable {
     var size: PixelSize
     var frameRate: UInt8
     var bitrate: Bitrate
+    var keyframeInterval: Duration?
     var writesPictureHashes: Bool
   }
 
@@ -46,7 +47,7 @@ package final class AccessUnitCache: Sendable {
       let loop = UnitLoop(
         UnitLoop.Recipe(
           size: key.size, requestedRate: Double(max(key.frameRate, 1)), bitrate: key.bitrate,
-          writesPictureHashes: key.writesPictureHashes, openSource: openSource))
+          keyframeInterval: key.keyframeInterval, writesPictureHashes: key.writesPictureHashes, openSource: openSource))
       state.loops.append((key, loop))
       Self.trim(&state)
       return loop

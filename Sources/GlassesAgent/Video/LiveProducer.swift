@@ -144,7 +144,9 @@ final class LiveProducer: UnitProducer {
     do throws(PipelineFailure) {
       let encoded = try encoder.withLock { (encoder) throws(PipelineFailure) in
         if encoder == nil {
-          encoder = try UnitEncoder(context, rate: next.rate, keyframeInterval: VideoPipeline.keyframeInterval)
+          encoder = try UnitEncoder(
+            context, rate: next.rate,
+            keyframeInterval: context.configuration.keyframeInterval ?? VideoPipeline.keyframeInterval)
         }
         encoder?.targetBitrate = context.targetBitrate
         return try encoder?.encode(next.buffer, forcesSync: context.keyframeRequests.take())

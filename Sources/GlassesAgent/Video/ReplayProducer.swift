@@ -114,6 +114,7 @@ final class ReplayProducer: UnitProducer {
     let configuration = context.configuration
     return AccessUnitCache.Key(
       feed: feed, size: configuration.video.size, frameRate: configuration.video.frameRate,
-      bitrate: AccessUnitCache.rounded(context.targetBitrate), writesPictureHashes: configuration.writesPictureHashes)
+      bitrate: AccessUnitCache.rounded(context.targetBitrate), keyframeInterval: configuration.keyframeInterval,
+      writesPictureHashes: configuration.writesPictureHashes)
   }
 }

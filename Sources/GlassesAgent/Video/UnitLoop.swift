@@ -20,6 +20,8 @@ final class UnitLoop: Sendable {
     var size: PixelSize
     var requestedRate: Double
     var bitrate: Bitrate
+    /// Nil for the loop's own. A longer one makes the stretch as long, since each round begins with a sync unit.
+    var keyframeInterval: Duration?
     var writesPictureHashes: Bool
     var openSource: SourceOpener
   }
@@ -91,7 +93,9 @@ final class UnitLoop: Sendable {
     var maker: Maker
     if let open = state.maker { maker = open } else { maker = try open() }
     let picture = try nextPicture(of: maker)
-    let end = picture.roundBegan > .zero ? min(picture.roundBegan, Self.longestCycle) : Self.longestCycle
+    let least = recipe.keyframeInterval ?? .zero
+    let longest = max(Self.longestCycle, least)
+    let end = picture.roundBegan > .zero && picture.roundBegan >= least ? min(picture.roundBegan, longest) : longest
     guard picture.time < end else {
       state.cycle = end
       state.maker = nil
@@ -122,7 +126,8 @@ final class UnitLoop: Sendable {
     }
     let encoder = try UnitEncoder(
       size: recipe.size, rate: min(recipe.requestedRate, source.frameRate), bitrate: recipe.bitrate,
-      keyframeInterval: Self.keyframeInterval, writesPictureHashes: recipe.writesPictureHashes)
+      keyframeInterval: recipe.keyframeInterval ?? Self.keyframeInterval,
+      writesPictureHashes: recipe.writesPictureHashes)
     return Maker(
       source: source, encoder: encoder,
       cadence: CaptureCadence(requested: recipe.requestedRate, source: source.frameRate))

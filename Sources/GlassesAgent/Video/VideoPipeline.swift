@@ -24,6 +24,9 @@ package final class VideoPipeline: Sendable {
     package var video: VideoParameters
     /// Nil: by size and rate (`VideoBitrate`).
     package var bitrate: Bitrate?
+    /// Between two sync units that nobody asked for; nil: `VideoPipeline.keyframeInterval`, and `UnitLoop`'s own in
+    /// replays.
+    package var keyframeInterval: Duration?
     /// For verifying decoders; see `HEVCEncoder.Configuration`.
     package var writesPictureHashes = false
     /// Replays access units that were encoded once in this process, in loops, in place of encoding each picture. For
