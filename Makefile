@@ -35,8 +35,8 @@ test: deps-test ## every test that needs no device, the example's too, in under 
 	$(SWIFT) test --package-path Packages/AppleMediaModules
 	$(SWIFT) test --package-path Examples/App
 
-test-tsan: deps-test ## the same under the thread sanitizer
-	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan
+test-tsan: deps-test ## the package's tests under the thread sanitizer
+	@scripts/test-tsan
 
 bench: deps-test build ## figures for docs/performance.md; asserts nothing
 	@for name in first-frame latency link record; do $(GLASSWING) bench $$name || exit 1; done
@@ -45,7 +45,7 @@ fuzz: deps-test ## each parser against random bytes (SECONDS_EACH=10)
 	@scripts/fuzz
 
 format: ## rewrite the sources in the project's format
-	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Packages Examples Fuzz
+	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Packages Examples Fuzz scripts
 
 lint: deps-test ## format, forbidden calls, and no warning anywhere
 	@scripts/lint
