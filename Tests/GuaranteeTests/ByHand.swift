@@ -12,18 +12,21 @@ import Units
 /// Streams replay pictures that were encoded once, unless the test asks for live encoding. Only for tests that are
 /// `.exclusive(.mockKit)`.
 func withGlassesByHand(
-  feed: URL? = nil, encodesLive: Bool = false, _ test: (SimulatedGlasses, ManualTimekeeper) async throws -> Void
+  feed: URL? = nil, encodesLive: Bool = false, writesPictureHashes: Bool = false, limits: LinkLimits = LinkLimits(),
+  deviceClock: DeviceClock = .identity, _ test: (SimulatedGlasses, ManualTimekeeper) async throws -> Void
 ) async throws {
   let clock = ManualTimekeeper()
   MockKit.shared.enable(
     config: MockDeviceKitConfig(),
-    options: MockKit.Options(timekeeper: clock, seed: 1, replaysCachedUnits: !encodesLive))
+    options: MockKit.Options(
+      timekeeper: clock, seed: 1, replaysCachedUnits: !encodesLive, writesPictureHashes: writesPictureHashes,
+      limits: limits))
   // Ended without waiting: nobody moves the clock while a test waits for its end.
   defer {
     MockKit.shared.disable()
     clock.advance(by: .seconds(5))
   }
-  let glasses = try MockKit.shared.pairGlasses(model: .rayBanMeta, deviceClock: .identity)
+  let glasses = try MockKit.shared.pairGlasses(model: .rayBanMeta, deviceClock: deviceClock)
   glasses.powerOn()
   glasses.don()
   if let feed { glasses.services.camera.setCameraFeed(fileURL: feed) }

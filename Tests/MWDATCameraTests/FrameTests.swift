@@ -30,7 +30,7 @@ struct FrameTests {
       let time = CMSampleBufferGetPresentationTimeStamp(frame.sampleBuffer)
       #expect(time.isValid && time > last)
       #expect(time.value >= start.nanoseconds && time.value <= rig.timekeeper.now.nanoseconds)
-      #expect(!frame.isDiscontinuity)
+      #expect(!frame.followsGap)
       last = time
     }
     withExtendedLifetime(token) {}
@@ -143,7 +143,7 @@ struct FrameTests {
     #expect(frames.values.count == 1)
     rig.glasses.sendPictures(2)
     rig.settle()
-    #expect(frames.values.map(\.isDiscontinuity) == [false, true, false])
+    #expect(frames.values.map(\.followsGap) == [false, true, false])
     if codec == .raw { #expect(frames.values.map(luma) == [40, 120, 140]) }
     let telemetry = rig.stream.telemetry
     #expect(telemetry.drops.withheld == 2)
@@ -166,7 +166,7 @@ struct FrameTests {
     rig.glasses.skipToSyncPicture()
     rig.glasses.sendPictures()
     rig.settle()
-    #expect(frames.values.last?.isDiscontinuity == true)
+    #expect(frames.values.last?.followsGap == true)
     withExtendedLifetime(token) {}
   }
 
@@ -239,7 +239,7 @@ struct FrameTests {
     rig.settle()
     #expect(frames.values.count == 30 + 29)
     #expect(rig.stream.telemetry.drops.listeners == 2 + 10)
-    #expect(frames.values[30].isDiscontinuity)
+    #expect(frames.values[30].followsGap)
     withExtendedLifetime(token) {}
   }
 

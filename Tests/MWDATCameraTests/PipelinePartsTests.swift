@@ -18,6 +18,13 @@ struct PipelinePartsTests {
     // A delimiter is no picture.
     let delimited = CodedPictures.prefixed([0x46, 0x01, 0x50]) + unit.payload
     #expect(AccessUnitLayout(delimited)?.parameterSets.count == 3)
+    #expect(layout.isRandomAccess)
+    #expect(AccessUnitLayout(second.payload)?.isRandomAccess == false)
+    // Nor is a message (SEI), before or behind which the slices say what the unit is.
+    let message = CodedPictures.prefixed([0x4E, 0x01, 0x80])
+    #expect(AccessUnitLayout(message) == nil)
+    let told = try #require(AccessUnitLayout(message + second.payload))
+    #expect(told.pictureStart == 0 && !told.isRandomAccess)
   }
 
   @Test("An access unit that is cut off anywhere, or whose lengths lie, is none")
@@ -51,8 +58,7 @@ struct PipelinePartsTests {
   private func offer(_ queue: inout DecodeQueue, _ number: UInt32, sync: Bool = false, at time: Int64)
     -> DecodeQueue.Offered
   {
-    queue.offer(
-      received(number, isSync: sync, at: time), isDiscontinuity: false, at: Instant(nanoseconds: time * 1_000_000))
+    queue.offer(received(number, isSync: sync, at: time), isDiscontinuity: false)
   }
 
   private func drain(_ queue: inout DecodeQueue) -> [DecodeQueue.Entry] {
@@ -61,39 +67,61 @@ struct PipelinePartsTests {
     return entries
   }
 
-  @Test("A decoder begins with a sync unit; until one comes it is asked for")
+  private let queued = DecodeQueue.Offered.queued(endsWait: nil)
+
+  @Test("A decoder begins with a sync unit; where the wait for one begins it is asked for")
   func begins() {
     var queue = DecodeQueue()
-    #expect(offer(&queue, 1, at: 0) == .withheld(asksForKeyframe: true))
-    #expect(offer(&queue, 2, at: 40) == .withheld(asksForKeyframe: false))
-    #expect(offer(&queue, 3, at: 200) == .withheld(asksForKeyframe: true))
-    #expect(offer(&queue, 4, sync: true, at: 240) == .queued)
-    #expect(drain(&queue).map(\.unit.sequence) == [4])
+    #expect(offer(&queue, 1, at: 0) == .withheld(asks: true))
+    #expect(offer(&queue, 2, at: 40) == .withheld(asks: false))
+    #expect(offer(&queue, 3, at: 200) == .withheld(asks: false))
+    #expect(offer(&queue, 4, sync: true, at: 240) == .queued(endsWait: 3))
+    #expect(offer(&queue, 5, at: 280) == queued)
+    #expect(drain(&queue).map(\.unit.sequence) == [4, 5])
   }
 
   @Test("Older than 500 ms: all before the newest sync unit goes, and that is marked (PERF-2)")
   func dropsToSync() {
     var queue = DecodeQueue()
-    #expect(offer(&queue, 0, sync: true, at: 0) == .queued)
-    #expect(offer(&queue, 1, at: 100) == .queued)
-    #expect(offer(&queue, 2, sync: true, at: 200) == .queued)
-    #expect(offer(&queue, 3, at: 500) == .queued)
-    #expect(offer(&queue, 4, at: 501) == .dropped(2, asksForKeyframe: false))
+    #expect(offer(&queue, 0, sync: true, at: 0) == queued)
+    #expect(offer(&queue, 1, at: 100) == queued)
+    #expect(offer(&queue, 2, sync: true, at: 200) == queued)
+    #expect(offer(&queue, 3, at: 500) == queued)
+    #expect(offer(&queue, 4, at: 501) == .ranOver(.init(units: 2, asks: false)))
     let rest = drain(&queue)
     #expect(rest.map(\.unit.sequence) == [2, 3, 4])
     #expect(rest.map(\.isDiscontinuity) == [true, false, false])
   }
 
-  @Test("With no sync unit to go to, all goes and the next one is asked for; nothing between passes")
+  @Test("With no sync unit to go to, all goes and the next one is asked for; nothing between passes (LOSS-1)")
   func dropsAll() {
     var queue = DecodeQueue()
-    #expect(offer(&queue, 0, sync: true, at: 0) == .queued)
-    for number in 1..<UInt32(DecodeQueue.countLimit) { #expect(offer(&queue, number, at: 1) == .queued) }
-    #expect(offer(&queue, 50, at: 2) == .dropped(DecodeQueue.countLimit + 1, asksForKeyframe: true))
+    #expect(offer(&queue, 0, sync: true, at: 0) == queued)
+    for number in 1..<UInt32(DecodeQueue.countLimit) { #expect(offer(&queue, number, at: 1) == queued) }
+    #expect(offer(&queue, 50, at: 2) == .ranOver(.init(units: DecodeQueue.countLimit + 1, asks: true)))
     #expect(queue.count == 0)
-    #expect(offer(&queue, 51, at: 3) == .withheld(asksForKeyframe: true))
-    #expect(offer(&queue, 52, sync: true, at: 4) == .queued)
+    #expect(offer(&queue, 51, at: 3) == .withheld(asks: false))
+    #expect(offer(&queue, 52, sync: true, at: 4) == .queued(endsWait: 1))
     #expect(drain(&queue).map(\.isDiscontinuity) == [true])
+  }
+
+  @Test(
+    "After a unit that the decoder refuses it goes on with the next sync unit, also when that waits already (LOSS-1)")
+  func refusal() {
+    var queue = DecodeQueue()
+    #expect(offer(&queue, 0, sync: true, at: 0) == queued)
+    #expect(offer(&queue, 1, at: 1) == queued)
+    #expect(offer(&queue, 2, sync: true, at: 2) == queued)
+    #expect(offer(&queue, 3, at: 3) == queued)
+    _ = queue.next()
+    _ = queue.next()
+    // The sync unit is the next in the queue.
+    #expect(queue.decoderFailed() == .init(units: 0, asks: false))
+    #expect(queue.next()?.isDiscontinuity == true)
+    #expect(queue.next()?.unit.sequence == 3)
+    #expect(queue.decoderFailed() == .init(units: 0, asks: true))
+    #expect(queue.decoderFailed() == .init(units: 0, asks: false))
+    #expect(offer(&queue, 4, at: 4) == .withheld(asks: false))
   }
 
   // MARK: Limits

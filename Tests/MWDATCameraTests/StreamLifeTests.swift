@@ -214,7 +214,7 @@ struct StreamLifeTests {
     #expect(rig.stream.state == .streaming)
     #expect(rig.log.values == ["waitingForDevice", "starting", "streaming", "paused", "streaming"])
     // What came during the rest is missing, and the first frame after it says so.
-    #expect(frames.values.map(\.isDiscontinuity).suffix(2) == [false, true])
+    #expect(frames.values.map(\.followsGap).suffix(2) == [false, true])
     withExtendedLifetime(token) {}
   }
 

@@ -16,15 +16,22 @@ package final class GlassesAgent: Sendable {
     package var nonces: NonceSource
     /// As in `VideoPipeline.Configuration`.
     package var replaysCachedUnits: Bool
+    /// As in `VideoPipeline.Configuration`.
+    package var writesPictureHashes: Bool
+    /// Of every link that is served.
+    package var limits: LinkLimits
 
     package init(
       foldEffect: HardwareMachine.FoldEffect = .dropsLinks, deviceClock: DeviceClock = .identity,
-      nonces: NonceSource = .system, replaysCachedUnits: Bool = false
+      nonces: NonceSource = .system, replaysCachedUnits: Bool = false, writesPictureHashes: Bool = false,
+      limits: LinkLimits = LinkLimits()
     ) {
       self.foldEffect = foldEffect
       self.deviceClock = deviceClock
       self.nonces = nonces
       self.replaysCachedUnits = replaysCachedUnits
+      self.writesPictureHashes = writesPictureHashes
+      self.limits = limits
     }
   }
 
@@ -46,6 +53,7 @@ package final class GlassesAgent: Sendable {
     /// What apps were told last.
     var report: DeviceStateReport
     var faults = AgentFaults()
+    var unitObserver: (@Sendable (AccessUnit) -> Void)?
   }
 
   package let identity: GlassesIdentity
@@ -54,8 +62,7 @@ package final class GlassesAgent: Sendable {
 
   private let timekeeper: any Timekeeper
   private let permissions: any AgentPermissions
-  private let deviceClock: DeviceClock
-  private let replaysCachedUnits: Bool
+  private let configuration: Configuration
   /// Decisions are taken here, one after the other.
   private let lane: any Lane
   private let photographer: Photographer
@@ -68,12 +75,11 @@ package final class GlassesAgent: Sendable {
     self.identity = identity
     self.timekeeper = timekeeper
     self.permissions = permissions
-    deviceClock = configuration.deviceClock
-    replaysCachedUnits = configuration.replaysCachedUnits
+    self.configuration = configuration
     lane = timekeeper.makeLane("gw-agent")
     hardware = GlassesHardware(machine: HardwareMachine(foldEffect: configuration.foldEffect), lane: lane)
     camera = GlassesCamera(lane: lane)
-    photographer = Photographer(timekeeper: timekeeper, deviceClock: deviceClock)
+    photographer = Photographer(timekeeper: timekeeper, deviceClock: configuration.deviceClock)
     state = Mutex(State(nonces: configuration.nonces, report: hardware.current.report))
     hardware.observe { [weak self] in self?.handle($0) }
     camera.observeFeed { [weak self] in self?.act { $0.feedChanged() } }
@@ -83,6 +89,12 @@ package final class GlassesAgent: Sendable {
   package var faults: AgentFaults {
     get { state.withLock { $0.faults } }
     set { state.withLock { $0.faults = newValue } }
+  }
+
+  /// Sees each access unit of streams that begin from now on, as it leaves for the link: what a test compares with what
+  /// arrived. On a lane of the stream's pipeline.
+  package func observeUnits(_ observer: (@Sendable (AccessUnit) -> Void)?) {
+    state.withLock { $0.unitObserver = observer }
   }
 
   // MARK: - Links
@@ -103,7 +115,8 @@ package final class GlassesAgent: Sendable {
     let (key, connection) = state.withLock { state in
       let key = LinkKey(state.nextLink)
       state.nextLink &+= 1
-      let endpoint = LinkEndpoint(hello: hello(nonce: state.nonces.next()), deviceClock: deviceClock)
+      let endpoint = LinkEndpoint(
+        hello: hello(nonce: state.nonces.next()), deviceClock: configuration.deviceClock, limits: configuration.limits)
       let connection = LinkConnection(
         endpoint: endpoint, transport: transport, timekeeper: timekeeper, name: "gw-link-glasses")
       state.links[key] = connection
@@ -246,13 +259,13 @@ package final class GlassesAgent: Sendable {
   private func startVideo(_ key: StreamKey, _ video: VideoParameters) {
     let faults = faults
     guard !faults.sendsNothing, let connection = link(key.link) else { return }
-    var configuration = VideoPipeline.Configuration(
-      feed: camera.feed, video: video, bitrate: camera.bitrate, replaysCachedUnits: replaysCachedUnits)
-    configuration.keyframeInterval = faults.keyframeInterval
+    var pipeline = VideoPipeline.Configuration(
+      feed: camera.feed, video: video, bitrate: camera.bitrate, replaysCachedUnits: configuration.replaysCachedUnits)
+    pipeline.keyframeInterval = faults.keyframeInterval
+    pipeline.writesPictureHashes = configuration.writesPictureHashes
     let outlet = VideoOutlet(
-      stream: key.stream,
-      configuration: configuration,
-      timekeeper: timekeeper, deviceClock: deviceClock, connection: connection,
+      stream: key.stream, configuration: pipeline, timekeeper: timekeeper, deviceClock: configuration.deviceClock,
+      connection: connection, observer: state.withLock { $0.unitObserver },
       failed: { [weak self] outlet, failure in
         self?.enqueue { $0.videoFailed(key, outlet, failure) }
       })

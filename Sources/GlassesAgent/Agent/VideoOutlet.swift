@@ -7,9 +7,10 @@ final class VideoOutlet: Sendable {
   private let pipeline: VideoPipeline
   private let door: Door
 
+  /// - Parameter observer: sees each unit that reaches the link.
   init(
     stream: StreamID, configuration: VideoPipeline.Configuration, timekeeper: any Timekeeper,
-    deviceClock: DeviceClock, connection: LinkConnection,
+    deviceClock: DeviceClock, connection: LinkConnection, observer: (@Sendable (AccessUnit) -> Void)?,
     failed: @escaping @Sendable (VideoOutlet, PipelineFailure) -> Void
   ) {
     let door = Door()
@@ -17,7 +18,13 @@ final class VideoOutlet: Sendable {
     let owner = Owner()
     pipeline = VideoPipeline(
       configuration, timekeeper: timekeeper, deviceClock: deviceClock,
-      emit: { unit in door.pass { connection.send(unit.accessUnit(stream: stream)) } },
+      emit: { unit in
+        door.pass {
+          let unit = unit.accessUnit(stream: stream)
+          observer?(unit)
+          connection.send(unit)
+        }
+      },
       failed: { failure in
         if let outlet = owner.outlet.withLock({ $0.object }) { failed(outlet, failure) }
       })

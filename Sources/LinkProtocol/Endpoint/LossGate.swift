@@ -1,38 +1,33 @@
 import Units
 
 /// Stands before decoder and listeners of one stream and lets nothing pass that depends on a unit that is missing
-/// (LOSS-1), asking for a keyframe until one comes (LOSS-2).
+/// (LOSS-1).
 ///
 /// After a gap it withholds until a sync unit with its parameter sets, which it marks as a discontinuity. A new gate
-/// waits for its first sync unit likewise, without the mark.
-///
-/// Use: after every `admit` and at every `nextDeadline`, call `timeout(at:)` and send a keyframe request when it says so.
-/// The first request of a gap is due at once, so `timeout` right after `admit` returns true.
+/// waits for its first sync unit likewise, without the mark. Where a wait begins it says that a sync unit is to be asked
+/// for; `KeyframeSchedule` says when, and how often.
 package struct LossGate: Hashable, Sendable {
   package enum Verdict: Hashable, Sendable {
     case deliver(discontinuity: Bool)
-    case withhold
+    /// `asks`: a wait begins, so that a sync unit is needed.
+    case withhold(asks: Bool)
   }
-
-  /// First pause between two requests: a round trip of 100 ms and an encoder's 50 ms fit in it.
-  package static let firstBackOff: Duration = .milliseconds(150)
-  /// Longest pause: a source that ignores requests is asked about once a second.
-  package static let longestBackOff: Duration = .milliseconds(1200)
 
   private enum State: Hashable, Sendable {
     case flowing
     /// Nothing has been delivered yet, and nothing is known to be missing.
     case starting
-    case waiting(afterGap: Bool, nextRequest: Instant, backOff: Duration)
+    case waiting(afterGap: Bool)
   }
 
   private var state = State.starting
   private var lastSequence: UInt32?
 
-  /// Units withheld, gaps begun and requests asked for, since the stream began.
+  /// Units withheld and gaps begun since the stream began.
   package private(set) var withheldUnits: UInt64 = 0
   package private(set) var gaps: UInt64 = 0
-  package private(set) var requests: UInt64 = 0
+  /// Units withheld in the present wait or, while units pass, before the sync unit that ended the last one.
+  package private(set) var withheldInWait: UInt64 = 0
 
   package init() {}
 
@@ -42,53 +37,51 @@ package struct LossGate: Hashable, Sendable {
     return false
   }
 
-  package mutating func admit(
-    sequence: UInt32, flags: AccessUnit.Flags, lostBefore: Int, at now: Instant
-  ) -> Verdict {
+  package mutating func admit(sequence: UInt32, flags: AccessUnit.Flags, lostBefore: Int) -> Verdict {
     // A unit that came before, or belongs before one that did, was either delivered or given up.
     if let lastSequence, !SerialNumber(lastSequence).precedes(SerialNumber(sequence)) {
       withheldUnits += 1
-      return .withhold
+      return .withhold(asks: false)
     }
     lastSequence = sequence
-    let gap = lostBefore > 0 || flags.contains(.discontinuity)
+    let isGap = lostBefore > 0 || flags.contains(.discontinuity)
     let isEntry = flags.isSuperset(of: [.sync, .parameterSets])
 
     switch state {
     case .flowing:
-      if gap { gaps += 1 }
-      if !gap { return .deliver(discontinuity: false) }
-      if isEntry { return .deliver(discontinuity: true) }
-      state = .waiting(afterGap: true, nextRequest: now, backOff: Self.firstBackOff)
+      if isGap { beginGap() }
+      if !isGap || isEntry { return .deliver(discontinuity: isGap) }
+      return withhold(afterGap: true, asks: true)
     case .starting:
-      if isEntry {
-        state = .flowing
-        return .deliver(discontinuity: gap)
-      }
-      state = .waiting(afterGap: gap, nextRequest: now, backOff: Self.firstBackOff)
-    case .waiting(let afterGap, let nextRequest, let backOff):
-      if isEntry {
-        state = .flowing
-        return .deliver(discontinuity: afterGap || gap)
-      }
-      state = .waiting(afterGap: afterGap || gap, nextRequest: nextRequest, backOff: backOff)
+      guard isEntry else { return withhold(afterGap: isGap, asks: true) }
+      state = .flowing
+      return .deliver(discontinuity: isGap)
+    case .waiting(let afterGap):
+      guard isEntry else { return withhold(afterGap: afterGap || isGap, asks: false) }
+      state = .flowing
+      return .deliver(discontinuity: afterGap || isGap)
     }
+  }
+
+  /// Something is missing that no unit will tell of: one that came and can't be used, or that was dropped on this side.
+  ///
+  /// - Returns: true where a wait begins, so that a sync unit is needed.
+  package mutating func lose() -> Bool {
+    let begins = !isWaiting
+    if begins { beginGap() }
+    state = .waiting(afterGap: true)
+    return begins
+  }
+
+  private mutating func beginGap() {
+    gaps += 1
+    withheldInWait = 0
+  }
+
+  private mutating func withhold(afterGap: Bool, asks: Bool) -> Verdict {
+    state = .waiting(afterGap: afterGap)
     withheldUnits += 1
-    return .withhold
-  }
-
-  /// When `timeout(at:)` has something to say next; nil while nothing is withheld.
-  package var nextDeadline: Instant? {
-    guard case .waiting(_, let nextRequest, _) = state else { return nil }
-    return nextRequest
-  }
-
-  /// True when a keyframe request shall leave now; the next one is then due after the back-off.
-  package mutating func timeout(at now: Instant) -> Bool {
-    guard case .waiting(let afterGap, let nextRequest, let backOff) = state, nextRequest <= now else { return false }
-    requests += 1
-    state = .waiting(
-      afterGap: afterGap, nextRequest: now + backOff, backOff: min(backOff * 2, Self.longestBackOff))
-    return true
+    withheldInWait += 1
+    return .withhold(asks: asks)
   }
 }

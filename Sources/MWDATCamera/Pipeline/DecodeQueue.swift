@@ -13,11 +13,24 @@ package struct DecodeQueue: Sendable {
   }
 
   package enum Offered: Hashable, Sendable {
-    case queued
-    /// It depends on units that the decoder did not get; `asksForKeyframe` when it is time to ask for a sync unit.
-    case withheld(asksForKeyframe: Bool)
-    /// So many units were dropped; some may wait still, and `asksForKeyframe` says that none does.
-    case dropped(Int, asksForKeyframe: Bool)
+    /// `endsWait`: it is the sync unit that was waited for, and so many units were withheld before it.
+    case queued(endsWait: UInt64?)
+    /// It depends on units that the decoder did not get; `asks` where a wait begins, so that a sync unit is needed.
+    case withheld(asks: Bool)
+    /// The queue ran over, and something was dropped.
+    case ranOver(Drop)
+  }
+
+  /// What was dropped so that the decoder can go on.
+  package struct Drop: Hashable, Sendable {
+    package var units: Int
+    /// No sync unit waits, so that one is needed.
+    package var asks: Bool
+
+    package init(units: Int, asks: Bool) {
+      self.units = units
+      self.asks = asks
+    }
   }
 
   package static let ageLimit: Duration = .milliseconds(500)
@@ -26,46 +39,45 @@ package struct DecodeQueue: Sendable {
 
   private var entries: [Entry] = []
   private var gate = LossGate()
-  /// Dropped units that the gate has not heard of yet.
-  private var unreported = 0
 
   package init() {}
 
   package var count: Int { entries.count }
 
-  package mutating func offer(_ unit: ReceivedUnit, isDiscontinuity: Bool, at now: Instant) -> Offered {
+  package mutating func offer(_ unit: ReceivedUnit, isDiscontinuity: Bool) -> Offered {
+    let wasWaiting = gate.isWaiting
     let verdict = gate.admit(
-      sequence: unit.sequence, flags: unit.unit.flags, lostBefore: unreported + (isDiscontinuity ? 1 : 0), at: now)
-    unreported = 0
-    guard case .deliver(let discontinuity) = verdict else {
-      return .withheld(asksForKeyframe: gate.timeout(at: now))
+      sequence: unit.sequence, flags: unit.unit.flags, lostBefore: isDiscontinuity ? 1 : 0)
+    switch verdict {
+    case .withhold(let asks):
+      return .withheld(asks: asks)
+    case .deliver(let isMarked):
+      entries.append(Entry(unit: unit, isDiscontinuity: isMarked))
     }
-    entries.append(Entry(unit: unit, isDiscontinuity: discontinuity))
-    guard let oldest = entries.first, isOver(from: oldest.unit.arrived, to: unit.arrived) else { return .queued }
-    return makeRoom()
+    if let oldest = entries.first, isOver(from: oldest.unit.arrived, to: unit.arrived) {
+      return .ranOver(dropToSync(from: 1))
+    }
+    return .queued(endsWait: wasWaiting ? gate.withheldInWait : nil)
   }
 
   package mutating func next() -> Entry? { entries.isEmpty ? nil : entries.removeFirst() }
 
-  /// The decoder refused a unit: what follows is of no use before the next sync unit. Returns how many were dropped.
-  package mutating func decoderFailed() -> Int {
-    guard case .dropped(let count, _) = makeRoom() else { return 0 }
-    return count
-  }
+  /// The decoder refused the unit that it took last: what depends on it is of no use.
+  package mutating func decoderFailed() -> Drop { dropToSync(from: 0) }
 
   private func isOver(from oldest: Instant, to newest: Instant) -> Bool {
     entries.count > Self.countLimit || newest - oldest > Self.ageLimit
   }
 
-  private mutating func makeRoom() -> Offered {
-    if let sync = entries.lastIndex(where: { $0.unit.unit.flags.contains(.sync) }), sync > 0 {
+  /// Drops all before the newest sync unit that is not among the first `kept` units; all if there is none.
+  private mutating func dropToSync(from kept: Int) -> Drop {
+    if let sync = entries.lastIndex(where: { $0.unit.unit.flags.contains(.sync) }), sync >= kept {
       entries.removeFirst(sync)
       entries[0].isDiscontinuity = true
-      return .dropped(sync, asksForKeyframe: false)
+      return Drop(units: sync, asks: false)
     }
     let count = entries.count
     entries.removeAll(keepingCapacity: true)
-    unreported = max(1, count)
-    return .dropped(count, asksForKeyframe: true)
+    return Drop(units: count, asks: gate.lose())
   }
 }

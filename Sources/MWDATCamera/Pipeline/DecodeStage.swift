@@ -18,17 +18,19 @@ final class DecodeStage: Sendable {
   private let telemetry: TelemetryRecorder
   private let requester: KeyframeRequester
   private let events: FrameEvents
+  private let verifiesPictures: Bool
   private let state = Mutex(State())
 
   init(
     outlet: FrameOutlet, timekeeper: any Timekeeper, telemetry: TelemetryRecorder, requester: KeyframeRequester,
-    events: FrameEvents
+    events: FrameEvents, verifiesPictures: Bool
   ) {
     self.outlet = outlet
     self.timekeeper = timekeeper
     self.telemetry = telemetry
     self.requester = requester
     self.events = events
+    self.verifiesPictures = verifiesPictures
   }
 
   func open(_ stream: StreamID) {
@@ -58,7 +60,7 @@ final class DecodeStage: Sendable {
         guard state.worker == nil else { return nil }
         state.worker = DecodeWorker(
           stream: stream, lane: timekeeper.makeLane("decode"), outlet: outlet, telemetry: telemetry,
-          requester: requester, events: events)
+          requester: requester, events: events, verifiesPictures: verifiesPictures)
         return nil
       }
       defer { state.worker = nil }
@@ -70,7 +72,7 @@ final class DecodeStage: Sendable {
   /// On the link lane.
   func offer(_ unit: ReceivedUnit, isDiscontinuity: Bool) {
     guard let worker = state.withLock({ $0.worker }) else { return }
-    worker.offer(unit, isDiscontinuity: isDiscontinuity, at: timekeeper.now)
+    worker.offer(unit, isDiscontinuity: isDiscontinuity)
   }
 }
 
@@ -81,10 +83,9 @@ private final class DecodeWorker: Sendable {
     var samples = PictureSampleFactory()
     /// Sync units that the decoder refused, one after the other.
     var refusedSyncUnits = 0
+    /// Units were missing before a picture that has not come out yet.
+    var isMarkDue = false
   }
-
-  /// After so many sync units that can't be decoded the next one is no hope either.
-  private static let refusalLimit = 3
 
   private let stream: StreamID
   private let lane: any Lane
@@ -92,13 +93,14 @@ private final class DecodeWorker: Sendable {
   private let telemetry: TelemetryRecorder
   private let requester: KeyframeRequester
   private let events: FrameEvents
+  private let verifiesPictures: Bool
   private let queue = Mutex(DecodeQueue())
   /// Used on the lane only, so never contended.
   private let decoding = Mutex(Decoding())
 
   init(
     stream: StreamID, lane: any Lane, outlet: FrameOutlet, telemetry: TelemetryRecorder,
-    requester: KeyframeRequester, events: FrameEvents
+    requester: KeyframeRequester, events: FrameEvents, verifiesPictures: Bool
   ) {
     self.stream = stream
     self.lane = lane
@@ -106,21 +108,23 @@ private final class DecodeWorker: Sendable {
     self.telemetry = telemetry
     self.requester = requester
     self.events = events
+    self.verifiesPictures = verifiesPictures
   }
 
   func end() { lane.end() }
 
-  func offer(_ unit: ReceivedUnit, isDiscontinuity: Bool, at now: Instant) {
-    switch queue.withLock({ $0.offer(unit, isDiscontinuity: isDiscontinuity, at: now) }) {
-    case .queued:
+  func offer(_ unit: ReceivedUnit, isDiscontinuity: Bool) {
+    switch queue.withLock({ $0.offer(unit, isDiscontinuity: isDiscontinuity) }) {
+    case .queued(let endsWait):
+      if let withheld = endsWait { telemetry.note(.keyframeArrived(withheld: withheld)) }
       lane.run { self.decodeNext() }
-    case .withheld(let asksForKeyframe):
+    case .withheld(let asks):
       telemetry.count { $0.withheld += 1 }
-      if asksForKeyframe { requester.request(.lateListener) }
-    case .dropped(let count, let asksForKeyframe):
-      telemetry.count { $0.decodeQueue += UInt64(count) }
-      telemetry.note(.decoderBehind(dropped: count))
-      if asksForKeyframe { requester.request(.loss) } else { lane.run { self.decodeNext() } }
+      if asks { requester.request(.lateListener) }
+    case .ranOver(let drop):
+      telemetry.count { $0.decodeQueue += UInt64(drop.units) }
+      telemetry.note(.decoderBehind(dropped: drop.units))
+      if drop.asks { requester.request(.loss) } else { lane.run { self.decodeNext() } }
     }
   }
 
@@ -139,12 +143,14 @@ private final class DecodeWorker: Sendable {
       return refused(unit, error, &decoding)
     }
     decoding.refusedSyncUnits = 0
+    if entry.isDiscontinuity { decoding.isMarkDue = true }
     guard let picture else { return }
+    let followsGap = decoding.isMarkDue
+    decoding.isMarkDue = false
     telemetry.pictureDecoded()
     guard let sample = try? decoding.samples.makeSample(picture, presentation: unit.presentation) else { return }
     telemetry.frameDelivered(captured: unit.presentation)
-    outlet.deliver(
-      VideoFrame(sampleBuffer: sample, isSync: true, isDiscontinuity: entry.isDiscontinuity), of: stream)
+    outlet.deliver(VideoFrame(sampleBuffer: sample, isSync: true, followsGap: followsGap), of: stream)
   }
 
   private func decodePicture(_ payload: [UInt8], _ decoding: inout Decoding) throws(MediaError) -> CVPixelBuffer? {
@@ -152,7 +158,7 @@ private final class DecodeWorker: Sendable {
     if let existing = decoding.decoder {
       decoder = existing
     } else {
-      decoder = try VideoDecoder(codec: .hevc)
+      decoder = try VideoDecoder(codec: .hevc, verifiesPictureHashes: verifiesPictures)
       decoding.decoder = decoder
     }
     // A result, since `withUnsafeBytes` passes no typed errors on.
@@ -163,16 +169,16 @@ private final class DecodeWorker: Sendable {
 
   /// A unit can't be decoded: the decoder goes on with the next sync unit.
   private func refused(_ unit: ReceivedUnit, _ error: MediaError, _ decoding: inout Decoding) {
-    let dropped = queue.withLock { $0.decoderFailed() }
+    let drop = queue.withLock { $0.decoderFailed() }
     telemetry.count { drops in
       drops.undecodable += 1
-      drops.decodeQueue += UInt64(dropped)
+      drops.decodeQueue += UInt64(drop.units)
     }
     telemetry.note(.decoderFailed(text: error.description))
     if unit.unit.flags.contains(.sync) { decoding.refusedSyncUnits += 1 }
-    if decoding.refusedSyncUnits >= Self.refusalLimit {
+    if decoding.refusedSyncUnits >= FrameReceiver.refusalLimit {
       events.failed(stream, error.description)
-    } else {
+    } else if drop.asks {
       requester.request(.loss)
     }
   }

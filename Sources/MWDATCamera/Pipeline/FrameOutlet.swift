@@ -78,61 +78,24 @@ final class FrameOutlet: Announcer, Sendable {
   func listen(_ listener: @escaping @Sendable (VideoFrame) -> Void) -> any AnyListenerToken {
     switch codec {
     case .raw:
+      let gate = Mutex(DecodedListenerGate())
       return broadcaster.listen { [weak self] delivery in
         guard self?.isOpen(delivery.stream) == true else { return }
-        listener(delivery.frame)
+        let hasMissed = gate.withLock { $0.admit(delivery.number, of: delivery.stream) }
+        listener(hasMissed ? delivery.frame.markedAfterGap() : delivery.frame)
       }
     case .hvc1:
       let gate = Mutex(CompressedListenerGate())
       return broadcaster.listen { [weak self] delivery in
         guard let self, isOpen(delivery.stream) else { return }
-        let now = timekeeper.now
-        let outcome = gate.withLock {
-          $0.admit(delivery.number, of: delivery.stream, delivery.frame, at: now)
-        }
-        switch outcome {
-        case .deliver(let isDiscontinuity):
-          listener(isDiscontinuity ? delivery.frame.markedAsDiscontinuity() : delivery.frame)
-        case .withhold(let isMissed, let asksForKeyframe):
+        switch gate.withLock({ $0.admit(delivery.number, of: delivery.stream, delivery.frame) }) {
+        case .deliver(let followsGap):
+          listener(followsGap ? delivery.frame.markedAfterGap() : delivery.frame)
+        case .withhold(let isMissed, let asks):
           if isMissed { telemetry.count { $0.listeners += 1 } }
-          if asksForKeyframe { requester.request(.lateListener) }
+          if asks { requester.request(.lateListener) }
         }
       }
-    }
-  }
-}
-
-/// Keeps one listener of compressed units from units that it can't decode.
-struct CompressedListenerGate: Sendable {
-  enum Outcome: Hashable, Sendable {
-    case deliver(isDiscontinuity: Bool)
-    /// `isMissed` is false before the first sync unit: a listener that comes late misses nothing that was its own.
-    case withhold(isMissed: Bool, asksForKeyframe: Bool)
-  }
-
-  private var gate = LossGate()
-  private var hasBegun = false
-  private var stream: StreamID?
-  private var lastNumber: UInt32?
-
-  mutating func admit(_ number: UInt32, of stream: StreamID, _ frame: VideoFrame, at now: Instant) -> Outcome {
-    if self.stream != stream {
-      // Each stream begins with a sync unit of its own.
-      gate = LossGate()
-      hasBegun = false
-      self.stream = stream
-      lastNumber = nil
-    }
-    let missed = lastNumber.map { Int(number &- $0 &- 1) } ?? 0
-    lastNumber = number
-    var flags: AccessUnit.Flags = frame.isSync ? [.sync, .parameterSets] : []
-    if frame.isDiscontinuity { flags.insert(.discontinuity) }
-    switch gate.admit(sequence: number, flags: flags, lostBefore: missed, at: now) {
-    case .deliver(let discontinuity):
-      hasBegun = true
-      return .deliver(isDiscontinuity: discontinuity)
-    case .withhold:
-      return .withhold(isMissed: hasBegun, asksForKeyframe: gate.timeout(at: now))
     }
   }
 }

@@ -14,12 +14,11 @@ final class FrameReceiver: Sendable {
     /// The session rests.
     var isHeld = false
     var gate = LossGate()
-    /// Malformed units since the last well-formed one: as good as lost.
-    var unusable = 0
+    /// Sync units that could not be used, one after the other.
+    var refusedSyncUnits = 0
     /// What passes next comes after a rest.
     var isAfterRest = false
     var hasPassed = false
-    var withheldBefore: UInt64 = 0
     var samples = UnitSampleFactory()
   }
 
@@ -31,8 +30,10 @@ final class FrameReceiver: Sendable {
     case unusable(StreamID, String)
   }
 
+  /// After so many sync units that can't be used the next one is no hope either.
+  static let refusalLimit = 3
+
   private let codec: VideoCodec
-  private let timekeeper: any Timekeeper
   private let telemetry: TelemetryRecorder
   private let requester: KeyframeRequester
   let outlet: FrameOutlet
@@ -40,14 +41,18 @@ final class FrameReceiver: Sendable {
   private let events = FrameEvents()
   private let state = Mutex(State())
 
-  init(codec: VideoCodec, link: LinkConnection, timekeeper: any Timekeeper, telemetry: TelemetryRecorder) {
+  /// - Parameter verifiesPictures: as `Stream.verifiesPictures`.
+  init(
+    codec: VideoCodec, link: LinkConnection, timekeeper: any Timekeeper, telemetry: TelemetryRecorder,
+    verifiesPictures: Bool
+  ) {
     self.codec = codec
-    self.timekeeper = timekeeper
     self.telemetry = telemetry
     requester = KeyframeRequester(link: link, timekeeper: timekeeper, telemetry: telemetry)
     outlet = FrameOutlet(codec: codec, timekeeper: timekeeper, telemetry: telemetry, requester: requester)
     decode = DecodeStage(
-      outlet: outlet, timekeeper: timekeeper, telemetry: telemetry, requester: requester, events: events)
+      outlet: outlet, timekeeper: timekeeper, telemetry: telemetry, requester: requester, events: events,
+      verifiesPictures: verifiesPictures)
     outlet.onListenersChanged { [weak self] in self?.listenersChanged($0) }
   }
 
@@ -63,12 +68,14 @@ final class FrameReceiver: Sendable {
   /// Nothing passes until `resume`, also of what waits for listeners.
   func hold() {
     state.withLock { $0.isHeld = true }
+    requester.hold()
     outlet.close()
   }
 
   /// From the next sync unit on, since what came during the rest is missing. Glasses begin with one; if they don't, the
   /// gate asks.
   func resume() {
+    requester.resume()
     let stream = state.withLock { state in
       state.isHeld = false
       state.gate = LossGate()
@@ -117,7 +124,7 @@ final class FrameReceiver: Sendable {
         let isSync = received.unit.flags.contains(.sync)
         telemetry.frameDelivered(captured: received.presentation)
         outlet.deliver(
-          VideoFrame(sampleBuffer: sample, isSync: isSync, isDiscontinuity: isDiscontinuity), of: stream)
+          VideoFrame(sampleBuffer: sample, isSync: isSync, followsGap: isDiscontinuity), of: stream)
       }
     }
   }
@@ -132,26 +139,27 @@ final class FrameReceiver: Sendable {
     guard unit.codec == .hevc else {
       return .unusable(stream, "the glasses send \(unit.codec) where HEVC was asked for")
     }
-    guard let layout = AccessUnitLayout(unit.payload) else {
-      telemetry.count { $0.undecodable += 1 }
-      state.unusable += 1
-      return .none
+    if received.lostBefore > 0 || unit.flags.contains(.discontinuity) {
+      telemetry.note(.gap(lost: received.lostBefore))
     }
-    let now = timekeeper.now
-    let missing = received.lostBefore.addingSaturating(state.unusable)
-    state.unusable = 0
-    if missing > 0 { telemetry.note(.gap(lost: received.lostBefore)) }
+    let layout: AccessUnitLayout
+    do throws(UnusableUnit) {
+      layout = try state.samples.examine(unit)
+    } catch {
+      return refuse(unit, error, stream, &state)
+    }
     let wasWaiting = state.gate.isWaiting
-    if !wasWaiting { state.withheldBefore = state.gate.withheldUnits }
-    switch state.gate.admit(sequence: received.sequence, flags: unit.flags, lostBefore: missing, at: now) {
-    case .withhold:
+    switch state.gate.admit(sequence: received.sequence, flags: unit.flags, lostBefore: received.lostBefore) {
+    case .withhold(let asks):
       telemetry.count { $0.withheld += 1 }
-      if state.gate.timeout(at: now) { requester.request(.loss) }
+      if asks { requester.request(.loss) }
       return .none
     case .deliver(let afterGap):
-      if wasWaiting {
-        telemetry.note(.keyframeArrived(withheld: state.gate.withheldUnits - state.withheldBefore))
+      if unit.flags.contains(.sync) {
+        state.refusedSyncUnits = 0
+        requester.syncUnitArrived()
       }
+      if wasWaiting || afterGap { telemetry.note(.keyframeArrived(withheld: state.gate.withheldInWait)) }
       let isDiscontinuity = afterGap || state.isAfterRest
       state.isAfterRest = false
       state.hasPassed = true
@@ -159,17 +167,30 @@ final class FrameReceiver: Sendable {
     }
   }
 
+  /// A unit that is not what it says it is, is as good as lost.
+  private func refuse(
+    _ unit: AccessUnit, _ cause: UnusableUnit, _ stream: StreamID, _ state: inout State
+  ) -> Passage {
+    telemetry.count { $0.undecodable += 1 }
+    telemetry.note(.decoderFailed(text: cause.description))
+    if state.gate.lose() { requester.request(.loss) }
+    guard unit.flags.contains(.sync) else { return .none }
+    state.refusedSyncUnits += 1
+    return state.refusedSyncUnits < Self.refusalLimit ? .none : .unusable(stream, cause.description)
+  }
+
   private func sample(
     _ received: ReceivedUnit, _ layout: AccessUnitLayout, _ isDiscontinuity: Bool, _ stream: StreamID,
     _ state: inout State
   ) -> Passage {
-    guard codec == .hvc1 else { return .passed(stream, isDiscontinuity: isDiscontinuity, nil) }
+    guard codec == .hvc1, outlet.hasListeners else {
+      return .passed(stream, isDiscontinuity: isDiscontinuity, nil)
+    }
     do throws(MediaStatusError) {
-      try state.samples.note(received.unit, layout)
-      let sample = outlet.hasListeners ? try state.samples.makeSample(received, layout) : nil
+      let sample = try state.samples.makeSample(received, layout)
       return .passed(stream, isDiscontinuity: isDiscontinuity, sample)
     } catch {
-      return .unusable(stream, "the parameter sets of the stream can't be read: \(error)")
+      return .unusable(stream, "no sample can be made of the stream's units: \(error)")
     }
   }
 }

@@ -56,7 +56,8 @@ public final class Stream: Sendable {
     stallLimit = limits.stall
     current = Mutex(State(machine: StreamMachine(device: context.device, limits: limits)))
     frames = FrameReceiver(
-      codec: configuration.videoCodec, link: context.link, timekeeper: context.timekeeper, telemetry: recorder)
+      codec: configuration.videoCodec, link: context.link, timekeeper: context.timekeeper, telemetry: recorder,
+      verifiesPictures: Self.verifiesPictures)
     frames.serve(self)
   }
 
@@ -106,6 +107,13 @@ extension Stream {
   package static var limits: StreamMachine.Limits {
     get { StreamDefaults.shared.limits }
     set { StreamDefaults.shared.limits = newValue }
+  }
+
+  /// Whether `.raw` streams that are made from now on compare each decoded picture with the hash that the encoder wrote
+  /// of it (H.265, D.3.19), and treat one that differs as undecodable. For tests; a decoder takes twice as long by it.
+  package static var verifiesPictures: Bool {
+    get { StreamDefaults.shared.verifiesPictures }
+    set { StreamDefaults.shared.verifiesPictures = newValue }
   }
 
   /// Counters and rates at this moment. Any thread, any time.

@@ -8,9 +8,15 @@ final class StreamDefaults: Sendable {
   static let shared = StreamDefaults()
 
   private let value = Mutex(StreamMachine.Limits())
+  private let verifies = Atomic<Bool>(false)
 
   var limits: StreamMachine.Limits {
     get { value.withLock { $0 } }
     set { value.withLock { $0 = newValue } }
+  }
+
+  var verifiesPictures: Bool {
+    get { verifies.load(ordering: .relaxed) }
+    set { verifies.store(newValue, ordering: .relaxed) }
   }
 }

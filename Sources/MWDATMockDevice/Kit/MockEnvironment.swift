@@ -28,14 +28,14 @@ final class MockEnvironment: WearablesEnvironment {
 
   let timekeeper: any Timekeeper
   private let permissions: PermissionStore
-  private let replaysCachedUnits: Bool
+  private let options: MockKit.Options
   private let lane: any Lane
   private let state: Mutex<State>
 
   init(options: MockKit.Options, isRegistered: Bool, permissions: PermissionStore) {
     timekeeper = options.timekeeper
     self.permissions = permissions
-    replaysCachedUnits = options.replaysCachedUnits
+    self.options = options
     lane = options.timekeeper.makeLane("gw-mock")
     state = Mutex(
       State(
@@ -123,7 +123,8 @@ final class MockEnvironment: WearablesEnvironment {
         identity: identity, timekeeper: timekeeper, permissions: permissions,
         configuration: GlassesAgent.Configuration(
           foldEffect: .endsSession, deviceClock: deviceClock, nonces: .seeded(seeds),
-          replaysCachedUnits: replaysCachedUnits))
+          replaysCachedUnits: options.replaysCachedUnits, writesPictureHashes: options.writesPictureHashes,
+          limits: options.limits))
       let link = LinkConditioner(timekeeper: timekeeper, seed: ~seeds.next())
       let glasses = SimulatedGlasses(agent: agent, link: link, uuid: UUID(from: &state.generator), model: model)
       state.glasses.append(glasses)
@@ -207,7 +208,8 @@ final class MockEnvironment: WearablesEnvironment {
     let pair = glasses.link.join(app: wire.app, glasses: wire.glasses)
     glasses.agent.accept(pair.glasses)
     return LinkConnection(
-      endpoint: LinkEndpoint(hello: hello), transport: pair.app, timekeeper: timekeeper, name: "gw-link-app")
+      endpoint: LinkEndpoint(hello: hello, limits: options.limits), transport: pair.app, timekeeper: timekeeper,
+      name: "gw-link-app")
   }
 
   // MARK: - News, queued with the lock held so that they keep the order of the changes

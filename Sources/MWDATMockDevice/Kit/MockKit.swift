@@ -16,13 +16,20 @@ package final class MockKit: MockDeviceKitInterface {
     package var seed: UInt64
     /// Whether streams replay units that this process has encoded once, so that simulated minutes cost no encoding.
     package var replaysCachedUnits: Bool
+    /// Whether encoders write a hash of each picture, by which a decoder can prove that it has the picture.
+    package var writesPictureHashes: Bool
+    /// Of both ends of each link.
+    package var limits: LinkLimits
 
     package init(
-      timekeeper: any Timekeeper = SystemTimekeeper.shared, seed: UInt64 = 1, replaysCachedUnits: Bool? = nil
+      timekeeper: any Timekeeper = SystemTimekeeper.shared, seed: UInt64 = 1, replaysCachedUnits: Bool? = nil,
+      writesPictureHashes: Bool = false, limits: LinkLimits = LinkLimits()
     ) {
       self.timekeeper = timekeeper
       self.seed = seed
       self.replaysCachedUnits = replaysCachedUnits ?? (timekeeper is ManualTimekeeper)
+      self.writesPictureHashes = writesPictureHashes
+      self.limits = limits
     }
   }
 

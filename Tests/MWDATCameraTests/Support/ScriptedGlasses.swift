@@ -49,6 +49,9 @@ final class ScriptedGlasses: Sendable {
   var keyframeRequests: [KeyframeRequest] {
     messages.compactMap { if case .keyframeRequest(let request) = $0 { request } else { nil } }
   }
+  var sessionNumbers: [SessionID] {
+    messages.compactMap { if case .sessionOpen(let open) = $0 { open.session } else { nil } }
+  }
   var photoRequests: [PhotoRequest] {
     messages.compactMap { if case .photoRequest(let request) = $0 { request } else { nil } }
   }
