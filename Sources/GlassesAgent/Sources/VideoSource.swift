@@ -14,7 +14,8 @@ package protocol VideoSource: AnyObject, Sendable {
   /// Pictures a second, on average.
   var frameRate: Double { get }
 
-  /// When the first picture that is due at `elapsed` or later is due, in whole nanoseconds.
+  /// When the first picture that is due at `elapsed` or later is due, in whole nanoseconds. The source may then let go of
+  /// what comes before it, save the picture right before.
   func nextPictureTime(from elapsed: Duration) throws(SourceError) -> Duration
 
   /// The picture that shows at `elapsed`: the last one due by then.

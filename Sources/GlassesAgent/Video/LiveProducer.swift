@@ -15,6 +15,8 @@ final class LiveProducer: UnitProducer {
     /// When the source's clock showed 0.
     var origin: Instant
     var cadence: CaptureCadence
+    /// The source's time of the picture to be taken next.
+    var next: Duration = .zero
     /// When the newest picture taken was captured.
     var captured: Instant
   }
@@ -77,7 +79,7 @@ final class LiveProducer: UnitProducer {
     do throws(SourceError) {
       let source = try context.openSource(context.configuration.video.size, context.requestedRate)
       let now = context.timekeeper.now
-      let cadence = CaptureCadence(requested: context.requestedRate, source: source.frameRate)
+      let cadence = CaptureCadence(requested: context.requestedRate)
       capture.withLock { $0 = Capture(source: source, origin: now, cadence: cadence, captured: now) }
     } catch {
       return context.fail(.source(error), stopping: self)
@@ -111,13 +113,15 @@ final class LiveProducer: UnitProducer {
       capture.origin = capture.origin + (elapsed - picture.time)
       context.count { $0.sourceDelays += 1 }
     }
-    if picture.time >= capture.cadence.earliest {
+    // A source that could not follow gives an older one.
+    if picture.time >= capture.next {
       capture.cadence.took(picture.time)
       capture.captured = capture.origin + picture.time
       let rate = min(context.requestedRate, capture.source.frameRate)
       handOver(Waiting(buffer: picture.buffer, captured: capture.captured, rate: rate))
     }
-    return capture.origin + (try capture.source.nextPictureTime(from: capture.cadence.earliest))
+    capture.next = try capture.cadence.next(of: capture.source)
+    return capture.origin + capture.next
   }
 
   private func handOver(_ picture: Waiting) {

@@ -110,8 +110,7 @@ final class UnitLoop: Sendable {
 
   private func nextPicture(of maker: Maker) throws(PipelineFailure) -> SourcePicture {
     do throws(SourceError) {
-      let time = try maker.source.nextPictureTime(from: maker.cadence.earliest)
-      return try maker.source.picture(at: time)
+      return try maker.source.picture(at: try maker.cadence.next(of: maker.source))
     } catch {
       throw .source(error)
     }
@@ -129,7 +128,6 @@ final class UnitLoop: Sendable {
       keyframeInterval: recipe.keyframeInterval ?? Self.keyframeInterval,
       writesPictureHashes: recipe.writesPictureHashes)
     return Maker(
-      source: source, encoder: encoder,
-      cadence: CaptureCadence(requested: recipe.requestedRate, source: source.frameRate))
+      source: source, encoder: encoder, cadence: CaptureCadence(requested: recipe.requestedRate))
   }
 }

@@ -24,16 +24,12 @@ final class FrameOutlet: Announcer, Sendable {
   private let lastNumber = Atomic<UInt32>(0)
   private let broadcaster: FrameBroadcaster<Delivery>
   private let codec: VideoCodec
-  private let timekeeper: any Timekeeper
-  private let telemetry: TelemetryRecorder
   private let requester: KeyframeRequester
 
   init(
-    codec: VideoCodec, timekeeper: any Timekeeper, telemetry: TelemetryRecorder, requester: KeyframeRequester
+    codec: VideoCodec, timekeeper: any Timekeeper, requester: KeyframeRequester
   ) {
     self.codec = codec
-    self.timekeeper = timekeeper
-    self.telemetry = telemetry
     self.requester = requester
     broadcaster = FrameBroadcaster(name: "frames", timekeeper: timekeeper, limit: Self.limit(codec))
   }
@@ -50,8 +46,16 @@ final class FrameOutlet: Announcer, Sendable {
 
   var hasListeners: Bool { broadcaster.hasListeners }
 
-  /// Frames that listeners were too slow for.
+  /// Frames that listeners were too slow for, those that left included.
   var droppedFrames: Int { broadcaster.statistics.dropped }
+
+  /// What each present listener has had, oldest first.
+  var listenerStatistics: [(number: Int, counts: FrameListenerCounts)] { broadcaster.listenerStatistics }
+
+  /// Called each time a listener loses frames because it is too slow: with its number (1 for the stream's first, none
+  /// is used again) and how many. At most once a frame and listener; on the link's, the decoder's or the listener's
+  /// lane, with no lock held.
+  func onDrops(_ handler: (@Sendable (_ listener: Int, _ count: Int) -> Void)?) { broadcaster.onDrops(handler) }
 
   /// Called after a listener came or went, on its thread.
   func onListenersChanged(_ handler: @escaping @Sendable (ListenersChange) -> Void) {
@@ -79,21 +83,23 @@ final class FrameOutlet: Announcer, Sendable {
     switch codec {
     case .raw:
       let gate = Mutex(DecodedListenerGate())
-      return broadcaster.listen { [weak self] delivery in
-        guard self?.isOpen(delivery.stream) == true else { return }
+      return broadcaster.subscribe { [weak self] delivery in
+        guard self?.isOpen(delivery.stream) == true else { return .passed }
         let hasMissed = gate.withLock { $0.admit(delivery.number, of: delivery.stream) }
         listener(hasMissed ? delivery.frame.markedAfterGap() : delivery.frame)
+        return .heard
       }
     case .hvc1:
       let gate = Mutex(CompressedListenerGate())
-      return broadcaster.listen { [weak self] delivery in
-        guard let self, isOpen(delivery.stream) else { return }
+      return broadcaster.subscribe { [weak self] delivery in
+        guard let self, isOpen(delivery.stream) else { return .passed }
         switch gate.withLock({ $0.admit(delivery.number, of: delivery.stream, delivery.frame) }) {
         case .deliver(let followsGap):
           listener(followsGap ? delivery.frame.markedAfterGap() : delivery.frame)
+          return .heard
         case .withhold(let isMissed, let asks):
-          if isMissed { telemetry.count { $0.listeners += 1 } }
           if asks { requester.request(.lateListener) }
+          return isMissed ? .missed : .passed
         }
       }
     }

@@ -49,7 +49,7 @@ final class FrameReceiver: Sendable {
     self.codec = codec
     self.telemetry = telemetry
     requester = KeyframeRequester(link: link, timekeeper: timekeeper, telemetry: telemetry)
-    outlet = FrameOutlet(codec: codec, timekeeper: timekeeper, telemetry: telemetry, requester: requester)
+    outlet = FrameOutlet(codec: codec, timekeeper: timekeeper, requester: requester)
     decode = DecodeStage(
       outlet: outlet, timekeeper: timekeeper, telemetry: telemetry, requester: requester, events: events,
       verifiesPictures: verifiesPictures)

@@ -119,9 +119,12 @@ extension Stream {
   /// Counters and rates at this moment. Any thread, any time.
   package var telemetry: StreamTelemetry {
     var telemetry = recorder.snapshot()
-    telemetry.drops.listeners = telemetry.drops.listeners.addingSaturating(UInt64(frames.outlet.droppedFrames))
+    telemetry.drops.listeners = UInt64(frames.outlet.droppedFrames)
     return telemetry
   }
+
+  /// What each listener for frames has had, oldest first; those that left are not in it.
+  package var frameListenerCounts: [(number: Int, counts: FrameListenerCounts)] { frames.outlet.listenerStatistics }
 
   /// Announces what the public events don't say, on the stream's thread, in order with states and errors.
   package var telemetryPublisher: any Announcer<StreamTelemetryEvent> { recorder.events }

@@ -14,19 +14,24 @@ package final class FrameBroadcaster<T: Sendable>: Announcer, Sendable {
   /// What happened to `hasListeners` or to the number of listeners.
   package enum ListenersChange: Sendable { case added, removed }
 
-  /// What one listener has had so far, or all that ever listened together.
-  package struct Statistics: Hashable, Sendable {
-    /// Calls that have begun.
-    package var delivered = 0
-    /// Values that a newer one pushed out before the listener was free, and those that waited when it left.
-    package var dropped = 0
-    package init() {}
+  /// What a listener made of a value that reached it.
+  package enum Reception: Sendable {
+    case heard
+    /// It was of no use to this listener, as something that it depends on was dropped: counts as dropped too.
+    case missed
+    /// It was not meant for this listener: counts as nothing.
+    case passed
   }
+
+  /// Called with a listener's number and how many values it has just lost.
+  package typealias DropHandler = @Sendable (_ listener: Int, _ count: Int) -> Void
 
   private struct State {
     var listeners: [FrameListener<T>] = []
     /// What listeners had that have left.
-    var gone = Statistics()
+    var gone = FrameListenerCounts()
+    /// How many ever listened; each one's number is its place in that count.
+    var listenerCount = 0
     var onListenersChanged: (@Sendable (ListenersChange) -> Void)?
   }
 
@@ -34,6 +39,7 @@ package final class FrameBroadcaster<T: Sendable>: Announcer, Sendable {
   private let limit: Int
   private let timekeeper: any Timekeeper
   private let state = Mutex(State())
+  private let drops = FrameDropReporter()
 
   /// - Parameters:
   ///   - name: of the listeners' lanes.
@@ -60,25 +66,37 @@ package final class FrameBroadcaster<T: Sendable>: Announcer, Sendable {
     withExtendedLifetime(old) {}
   }
 
+  /// Called each time a listener loses values because it is too slow, with no lock held: on the sender's thread for
+  /// what was pushed out, on the listener's for what it could no longer use. So at most as often as values are sent,
+  /// for each listener; to tell people, sum up. What waited for a listener that left is counted, but not told.
+  package func onDrops(_ handler: DropHandler?) { drops.set(handler) }
+
   /// All listeners together, those that have left included.
-  package var statistics: Statistics {
-    state.withLock { state in
-      state.listeners.reduce(into: state.gone) { sum, listener in
-        let one = listener.statistics
-        sum.delivered += one.delivered
-        sum.dropped += one.dropped
-      }
-    }
+  package var statistics: FrameListenerCounts {
+    state.withLock { state in state.listeners.reduce(into: state.gone) { $0.add($1.counts) } }
   }
 
   /// One for each present listener, oldest first.
-  package var listenerStatistics: [Statistics] { state.withLock { $0.listeners.map(\.statistics) } }
+  package var listenerStatistics: [(number: Int, counts: FrameListenerCounts)] {
+    state.withLock { $0.listeners.map { ($0.number, $0.counts) } }
+  }
 
   package func listen(_ listener: @escaping @Sendable (T) -> Void) -> any AnyListenerToken {
-    let entry = FrameListener(limit: limit, lane: timekeeper.makeLane(name), hear: listener)
-    let changed = state.withLock { state in
+    subscribe { value in
+      listener(value)
+      return .heard
+    }
+  }
+
+  /// As `listen`, for a listener that can have no use for a value that reaches it.
+  package func subscribe(_ receive: @escaping @Sendable (T) -> Reception) -> any AnyListenerToken {
+    let lane = timekeeper.makeLane(name)
+    let (entry, changed) = state.withLock { state in
+      state.listenerCount += 1
+      let entry = FrameListener(
+        number: state.listenerCount, limit: limit, lane: lane, drops: drops, receive: receive)
       state.listeners.append(entry)
-      return state.onListenersChanged
+      return (entry, state.onListenersChanged)
     }
     changed?(.added)
     // Weak: a token kept for ever must not keep a stream's frames and threads.
@@ -96,43 +114,78 @@ package final class FrameBroadcaster<T: Sendable>: Announcer, Sendable {
   private func remove(_ entry: FrameListener<T>) {
     let (removed, changed) = state.withLock { state in
       let removed = state.listeners.firstIndex { $0 === entry }.map { state.listeners.remove(at: $0) }
-      if removed != nil {
-        let statistics = entry.statistics
-        state.gone.delivered += statistics.delivered
-        state.gone.dropped += statistics.dropped
-      }
+      if removed != nil { state.gone.add(entry.counts) }
       return (removed, state.onListenersChanged)
     }
     if removed != nil { changed?(.removed) }
   }
 }
 
+/// What one listener has had so far, or several together.
+package struct FrameListenerCounts: Hashable, Sendable {
+  /// Values that it heard, the one included that it is looking at.
+  package var delivered = 0
+  /// Values that a newer one pushed out before the listener was free, that were of no use for lack of such a one, or
+  /// that waited when it left.
+  package var dropped = 0
+
+  package init() {}
+
+  fileprivate mutating func add(_ other: FrameListenerCounts) {
+    delivered += other.delivered
+    dropped += other.dropped
+  }
+}
+
+/// Whom to tell of drops; shared by a broadcaster and its listeners, which must not keep each other.
+private final class FrameDropReporter: Sendable {
+  private let handler = Mutex<(@Sendable (Int, Int) -> Void)?>(nil)
+
+  func set(_ new: (@Sendable (Int, Int) -> Void)?) {
+    let old = handler.withLock { handler in
+      defer { handler = new }
+      return handler
+    }
+    withExtendedLifetime(old) {}
+  }
+
+  func tell(listener: Int, count: Int) { handler.withLock { $0 }?(listener, count) }
+}
+
 /// One listener of a `FrameBroadcaster`: its lane and what waits for it.
 private final class FrameListener<T: Sendable>: Sendable {
+  typealias Reception = FrameBroadcaster<T>.Reception
+
   private struct Mailbox {
     /// Oldest first; `limit` at most.
     var waiting: [T] = []
     /// A drain is queued on the lane or runs there.
     var isDraining = false
     var isCancelled = false
-    var statistics = FrameBroadcaster<T>.Statistics()
+    var counts = FrameListenerCounts()
   }
 
+  let number: Int
   private let limit: Int
   private let lane: any Lane
-  private let hear: @Sendable (T) -> Void
+  private let drops: FrameDropReporter
+  private let receive: @Sendable (T) -> Reception
   private let mailbox: Mutex<Mailbox>
 
-  init(limit: Int, lane: any Lane, hear: @escaping @Sendable (T) -> Void) {
+  init(
+    number: Int, limit: Int, lane: any Lane, drops: FrameDropReporter, receive: @escaping @Sendable (T) -> Reception
+  ) {
+    self.number = number
     self.limit = limit
     self.lane = lane
-    self.hear = hear
+    self.drops = drops
+    self.receive = receive
     var mailbox = Mailbox()
     mailbox.waiting.reserveCapacity(limit)
     self.mailbox = Mutex(mailbox)
   }
 
-  var statistics: FrameBroadcaster<T>.Statistics { mailbox.withLock { $0.statistics } }
+  var counts: FrameListenerCounts { mailbox.withLock { $0.counts } }
 
   func offer(_ value: T) {
     let (dropped, starts): (T?, Bool) = mailbox.withLock { mailbox in
@@ -140,12 +193,13 @@ private final class FrameListener<T: Sendable>: Sendable {
       var dropped: T?
       if mailbox.waiting.count >= limit {
         dropped = mailbox.waiting.removeFirst()
-        mailbox.statistics.dropped += 1
+        mailbox.counts.dropped += 1
       }
       mailbox.waiting.append(value)
       defer { mailbox.isDraining = true }
       return (dropped, !mailbox.isDraining)
     }
+    if dropped != nil { drops.tell(listener: number, count: 1) }
     // Freed here, outside the lock: the last reference may return a buffer to its pool.
     withExtendedLifetime(dropped) {}
     if starts { lane.run { self.drain() } }
@@ -154,7 +208,7 @@ private final class FrameListener<T: Sendable>: Sendable {
   func cancel() {
     let dropped = mailbox.withLock { mailbox in
       mailbox.isCancelled = true
-      mailbox.statistics.dropped += mailbox.waiting.count
+      mailbox.counts.dropped += mailbox.waiting.count
       defer { mailbox.waiting = [] }
       return mailbox.waiting
     }
@@ -163,7 +217,19 @@ private final class FrameListener<T: Sendable>: Sendable {
   }
 
   private func drain() {
-    while let value = next() { hear(value) }
+    while let value = next() {
+      switch receive(value) {
+      case .heard: break
+      case .missed:
+        mailbox.withLock { mailbox in
+          mailbox.counts.delivered -= 1
+          mailbox.counts.dropped += 1
+        }
+        drops.tell(listener: number, count: 1)
+      case .passed:
+        mailbox.withLock { $0.counts.delivered -= 1 }
+      }
+    }
   }
 
   private func next() -> T? {
@@ -173,7 +239,8 @@ private final class FrameListener<T: Sendable>: Sendable {
         mailbox.isDraining = false
         return nil
       }
-      mailbox.statistics.delivered += 1
+      // Taken back when it turns out that the listener did not hear it: one that blocks for ever has heard it.
+      mailbox.counts.delivered += 1
       return mailbox.waiting.removeFirst()
     }
   }

@@ -30,6 +30,12 @@ final class SteppedSource: VideoSource {
     return time(index)
   }
 
+  /// As `nextPictureTime(from:)` of a source without a function for it, and without regard to what was given.
+  func evenTime(from elapsed: Duration) -> Duration {
+    let interval: Duration = .seconds(1 / frameRate)
+    return interval * Int((elapsed / interval).rounded(.up))
+  }
+
   func picture(at elapsed: Duration) throws(SourceError) -> SourcePicture {
     let index = last.withLock { last in
       while time(last + 1) <= elapsed { last += 1 }

@@ -17,7 +17,7 @@ final class SlowSource: VideoSource {
   init(_ extra: SlowedTimekeeper.Extra) { self.extra = extra }
 
   func nextPictureTime(from elapsed: Duration) throws(SourceError) -> Duration {
-    given.withLock { $0 } + .milliseconds(40)
+    max(given.withLock { $0 } + .milliseconds(40), inner.evenTime(from: elapsed))
   }
 
   func picture(at elapsed: Duration) throws(SourceError) -> SourcePicture {

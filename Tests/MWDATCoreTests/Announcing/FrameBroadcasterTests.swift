@@ -21,8 +21,8 @@ struct FrameBroadcasterTests {
     for value in 1...10 { announcer.send(value) }
     timekeeper.settle()
     #expect(heard.values == [8, 9, 10])
-    #expect(announcer.listenerStatistics.map(\.delivered) == [3])
-    #expect(announcer.listenerStatistics.map(\.dropped) == [7])
+    #expect(announcer.listenerStatistics.map(\.counts.delivered) == [3])
+    #expect(announcer.listenerStatistics.map(\.counts.dropped) == [7])
     announcer.send(11)
     timekeeper.settle()
     #expect(heard.values == [8, 9, 10, 11])
@@ -46,7 +46,7 @@ struct FrameBroadcasterTests {
     }
     #expect(healthy.values == Array(0..<50))
     #expect(stuck.values.count <= 1)
-    #expect(announcer.listenerStatistics.last?.dropped == 0)
+    #expect(announcer.listenerStatistics.last?.counts.dropped == 0)
     gate.open()
     await a.cancel()
     await b.cancel()
@@ -86,6 +86,29 @@ struct FrameBroadcasterTests {
     for value in 1...3 { announcer.send(value) }
     timekeeper.settle()
     #expect(heard.values == [1])
+  }
+
+  @Test("It says which listener loses how many, each time, and nothing of what waited for one that left (STALL-5)")
+  func tellsDrops() async {
+    let announcer = broadcaster(limit: 2)
+    let told = Observed<[Int]>()
+    announcer.onDrops { listener, count in told.record([listener, count]) }
+    let first = announcer.listen { _ in }
+    announcer.send(0)
+    await first.cancel()
+    let second = announcer.listen { _ in }
+    let third = announcer.subscribe { $0 == 12 ? .missed : $0 == 13 ? .passed : .heard }
+    for value in 11...13 { announcer.send(value) }
+    timekeeper.settle()
+    #expect(told.values == [[2, 1], [3, 1], [3, 1]])
+    #expect(announcer.listenerStatistics.map(\.number) == [2, 3])
+    #expect(announcer.listenerStatistics.map(\.counts.delivered) == [2, 0])
+    #expect(announcer.listenerStatistics.map(\.counts.dropped) == [1, 2])
+    #expect(announcer.statistics.dropped == 4)
+    announcer.onDrops(nil)
+    for value in 14...20 { announcer.send(value) }
+    #expect(told.values.count == 3)
+    withExtendedLifetime((second, third)) {}
   }
 
   @Test("It says when listeners come and go")
