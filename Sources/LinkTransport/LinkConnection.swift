@@ -106,6 +106,9 @@ package final class LinkConnection: Sendable {
     if wasStarted { queuePump() } else { transport.close() }
   }
 
+  /// When bytes of the peer came last; nil while the link is not open. Any thread.
+  package var lastHeard: Instant? { state.withLock { $0.endpoint.lastHeard } }
+
   /// A snapshot. Any thread.
   package var statistics: LinkStatistics { state.withLock { $0.endpoint.statistics } }
 

@@ -163,6 +163,9 @@ package final class GlassesAgent: Sendable {
   /// Sessions that are open, running or paused.
   package var sessionCount: Int { state.withLock { $0.sessions.sessionCount } }
 
+  /// Streams whose pictures are being taken now.
+  package var runningVideoCount: Int { state.withLock { $0.videos.count } }
+
   private func hello(nonce: Nonce) -> Hello {
     Hello(
       role: .glasses, capabilities: [.videoHEVC, .photoJPEG, .photoHEIC], identifier: identity.identifier,
@@ -179,10 +182,13 @@ package final class GlassesAgent: Sendable {
       let report = state.withLock { $0.report }
       act { $0.linkOpened(key, hello: hello, report: report) }
     case .message(let message):
-      let conditions = SessionConditions(
-        health: hardware.current.health, faults: faults,
-        allowsCamera: { [permissions] in permissions.allowsCamera(app: $0) })
+      let conditions = conditions
       act { $0.received(message, from: key, conditions: conditions) }
+    case .silent:
+      act { $0.linkSilent(key) }
+    case .heardAgain:
+      let conditions = conditions
+      act { $0.linkHeardAgain(key, conditions: conditions) }
     case .videoDropped(let stream, _, let needsSync):
       guard needsSync, !faults.ignoresKeyframeRequests else { return }
       state.withLock { $0.videos[StreamKey(link: key, stream: stream)] }?.requestKeyframe()
@@ -193,6 +199,17 @@ package final class GlassesAgent: Sendable {
       state.withLock { state in state.links[key] = nil }
       endIfDone()
     }
+  }
+
+  private var conditions: SessionConditions {
+    let links = state.withLock { $0.links }
+    let now = timekeeper.now
+    return SessionConditions(
+      health: hardware.current.health, faults: faults,
+      allowsCamera: { [permissions] in permissions.allowsCamera(app: $0) },
+      leaseLeft: { key in
+        links[key]?.lastHeard.map { heard in max(.zero, LinkLimits().lease - (now - heard)) }
+      })
   }
 
   private func handle(_ event: HardwareMachine.Event) {
@@ -209,6 +226,8 @@ package final class GlassesAgent: Sendable {
     case .forbidden(let verdict): act { $0.forbidden(verdict) }
     case .tapped: act { $0.tapped() }
     case .held: act { $0.held() }
+    case .needsRest(let reason): act { $0.rest(reason) }
+    case .restEnded(let reason): act { $0.endRest(reason) }
     }
   }
 
@@ -244,7 +263,8 @@ package final class GlassesAgent: Sendable {
     switch action {
     case .send(let key, let message): link(key)?.send(message)
     case .close(let key, let goodbye): link(key)?.close(goodbye)
-    case .startVideo(let key, let video): startVideo(key, video)
+    case .startVideo(let key, let video): startVideo(key, video, afterGap: false)
+    case .continueVideo(let key, let video): startVideo(key, video, afterGap: true)
     case .stopVideo(let key):
       state.withLock { $0.videos.removeValue(forKey: key) }?.stop()
     case .requestKeyframe(let key):
@@ -256,7 +276,7 @@ package final class GlassesAgent: Sendable {
 
   private func link(_ key: LinkKey) -> LinkConnection? { state.withLock { $0.links[key] } }
 
-  private func startVideo(_ key: StreamKey, _ video: VideoParameters) {
+  private func startVideo(_ key: StreamKey, _ video: VideoParameters, afterGap: Bool) {
     let faults = faults
     guard !faults.sendsNothing, let connection = link(key.link) else { return }
     var pipeline = VideoPipeline.Configuration(
@@ -264,7 +284,8 @@ package final class GlassesAgent: Sendable {
     pipeline.keyframeInterval = faults.keyframeInterval
     pipeline.writesPictureHashes = configuration.writesPictureHashes
     let outlet = VideoOutlet(
-      stream: key.stream, configuration: pipeline, timekeeper: timekeeper, deviceClock: configuration.deviceClock,
+      stream: key.stream, isAfterGap: afterGap, configuration: pipeline, timekeeper: timekeeper,
+      deviceClock: configuration.deviceClock,
       connection: connection, observer: state.withLock { $0.unitObserver },
       failed: { [weak self] outlet, failure in
         self?.enqueue { $0.videoFailed(key, outlet, failure) }

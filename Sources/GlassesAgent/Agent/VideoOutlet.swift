@@ -7,20 +7,23 @@ final class VideoOutlet: Sendable {
   private let pipeline: VideoPipeline
   private let door: Door
 
-  /// - Parameter observer: sees each unit that reaches the link.
+  /// - Parameters:
+  ///   - isAfterGap: whether the first unit says that something before it is missing.
+  ///   - observer: sees each unit that reaches the link.
   init(
-    stream: StreamID, configuration: VideoPipeline.Configuration, timekeeper: any Timekeeper,
+    stream: StreamID, isAfterGap: Bool, configuration: VideoPipeline.Configuration, timekeeper: any Timekeeper,
     deviceClock: DeviceClock, connection: LinkConnection, observer: (@Sendable (AccessUnit) -> Void)?,
     failed: @escaping @Sendable (VideoOutlet, PipelineFailure) -> Void
   ) {
-    let door = Door()
+    let door = Door(marksNext: isAfterGap)
     self.door = door
     let owner = Owner()
     pipeline = VideoPipeline(
       configuration, timekeeper: timekeeper, deviceClock: deviceClock,
       emit: { unit in
-        door.pass {
-          let unit = unit.accessUnit(stream: stream)
+        door.pass { marked in
+          var unit = unit.accessUnit(stream: stream)
+          if marked { unit.flags.insert(.discontinuity) }
           observer?(unit)
           connection.send(unit)
         }
@@ -46,15 +49,25 @@ final class VideoOutlet: Sendable {
 
   /// Shut under the same lock that a unit passes, since an encoder under way may still emit after the pipeline's stop.
   private final class Door: Sendable {
-    private let isOpen = Mutex(true)
+    private struct State {
+      var isOpen = true
+      var marksNext: Bool
+    }
 
-    func pass(_ work: () -> Void) {
-      isOpen.withLock { isOpen in
-        if isOpen { work() }
+    private let state: Mutex<State>
+
+    init(marksNext: Bool) { state = Mutex(State(marksNext: marksNext)) }
+
+    /// - Parameter work: is told whether this one is to be marked.
+    func pass(_ work: (Bool) -> Void) {
+      state.withLock { state in
+        guard state.isOpen else { return }
+        work(state.marksNext)
+        state.marksNext = false
       }
     }
 
-    func shut() { isOpen.withLock { $0 = false } }
+    func shut() { state.withLock { $0.isOpen = false } }
   }
 
   /// The way from the pipeline back to the outlet that holds it.

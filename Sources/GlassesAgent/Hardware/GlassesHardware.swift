@@ -43,6 +43,10 @@ package final class GlassesHardware: Sendable {
   package func tap() { apply(.tap) }
   /// A finger that stays on the touchpad.
   package func tapAndHold() { apply(.tapAndHold) }
+  /// The glasses need rest: sessions pause until it ends. A step of a scenario.
+  package func rest(_ reason: SessionPaused.Reason) { apply(.rest(reason)) }
+  /// Sessions that rest for this reason go on.
+  package func endRest(_ reason: SessionPaused.Reason) { apply(.endRest(reason)) }
   /// A moment of too much draw: streams end.
   package func raisePeakPowerLimit() { apply(.peakPowerLimit) }
   /// A moment of far too much draw: sessions end.

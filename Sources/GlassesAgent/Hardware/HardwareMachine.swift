@@ -20,6 +20,9 @@ package struct HardwareMachine: Sendable {
     case thermal(DeviceStateReport.Thermal)
     case tap
     case tapAndHold
+    /// The glasses need rest, and have had it: sessions pause for this reason, and go on.
+    case rest(SessionPaused.Reason)
+    case endRest(SessionPaused.Reason)
     /// A moment of too much draw: streams end.
     case peakPowerLimit
     /// A moment of far too much draw: sessions end.
@@ -37,6 +40,8 @@ package struct HardwareMachine: Sendable {
     case forbidden(HealthVerdict)
     case tapped
     case held
+    case needsRest(SessionPaused.Reason)
+    case restEnded(SessionPaused.Reason)
   }
 
   package private(set) var state: HardwareState
@@ -83,6 +88,10 @@ package struct HardwareMachine: Sendable {
       if state.isReachable { events.append(.tapped) }
     case .tapAndHold:
       if state.isReachable { events.append(.held) }
+    case .rest(let reason):
+      if state.isReachable { events.append(.needsRest(reason)) }
+    case .endRest(let reason):
+      if state.isReachable { events.append(.restEnded(reason)) }
     case .peakPowerLimit:
       if state.isReachable { events.append(.forbidden(.noStream(.peakPowerLimit))) }
     case .peakPowerShutdown:

@@ -7,8 +7,10 @@ extension AgentSessionMachine {
     -> [SessionAction]
   {
     let link = links[index]
-    func refuse(_ code: LinkErrorCode, _ text: String) -> [SessionAction] {
-      [.send(link.key, .streamStopped(StreamStopped(stream: start.stream, reason: .failed(code), text: text)))]
+    func refuse(_ code: LinkErrorCode, _ text: String, retryAfter: Duration? = nil) -> [SessionAction] {
+      let refusal = StreamStopped(
+        stream: start.stream, reason: .failed(code), retryAfter: retryAfter, text: text)
+      return [.send(link.key, .streamStopped(refusal))]
     }
     guard let session = link.session, session.id == start.session else {
       return refuse(.notOpen, "session \(start.session.value) is not open")
@@ -28,17 +30,14 @@ extension AgentSessionMachine {
     case .good: break
     case .noStream(let code), .noSession(let code): return refuse(code, "the glasses' condition")
     }
-    guard !cameraIsHeld(byOtherThan: link.key) else {
-      return refuse(.heldByOther, "another app has the camera")
+    if let holder = cameraHolder(otherThan: link.key) {
+      return refuse(.heldByOther, "another app has the camera", retryAfter: conditions.leaseLeft(holder))
     }
     links[index].session?.stream = (start.stream, video)
     let started = SessionAction.send(
       link.key, .streamStarted(StreamStarted(stream: start.stream, video: video)))
-    switch session.phase {
-    case .running: return [started, .startVideo(StreamKey(link: link.key, stream: start.stream), video)]
-    // Its pictures begin when the session goes on.
-    case .paused: return [started]
-    }
+    // Of a session that rests the pictures begin when it goes on.
+    return [started] + (links[index].running.map { [.startVideo($0.key, $0.video)] } ?? [])
   }
 
   mutating func stopStream(_ stop: StreamStop, _ index: Int) -> [SessionAction] {
@@ -47,31 +46,27 @@ extension AgentSessionMachine {
     return endStream(index, reason: .requested, text: "")
   }
 
-  mutating func endStream(_ index: Int, code: LinkErrorCode, text: String) -> [SessionAction] {
-    endStream(index, reason: .failed(code), text: text)
+  mutating func endStream(
+    _ index: Int, code: LinkErrorCode, retryAfter: Duration? = nil, text: String
+  ) -> [SessionAction] {
+    endStream(index, reason: .failed(code), retryAfter: retryAfter, text: text)
   }
 
-  private mutating func endStream(_ index: Int, reason: StreamStopped.Reason, text: String) -> [SessionAction] {
-    guard let session = links[index].session, let stream = session.stream else { return [] }
+  private mutating func endStream(
+    _ index: Int, reason: StreamStopped.Reason, retryAfter: Duration? = nil, text: String
+  ) -> [SessionAction] {
+    guard let stream = links[index].session?.stream else { return [] }
+    let stop: [SessionAction] = links[index].running.map { [.stopVideo($0.key)] } ?? []
     links[index].session?.stream = nil
-    let key = links[index].key
-    let stopped = SessionAction.send(
-      key, .streamStopped(StreamStopped(stream: stream.id, reason: reason, text: text)))
-    switch session.phase {
-    case .running: return [.stopVideo(StreamKey(link: key, stream: stream.id)), stopped]
-    case .paused: return [stopped]
-    }
+    let stopped = StreamStopped(stream: stream.id, reason: reason, retryAfter: retryAfter, text: text)
+    return stop + [.send(links[index].key, .streamStopped(stopped))]
   }
 
+  /// Of a stream that rests the first unit is a sync unit anyway.
   func requestKeyframe(_ request: KeyframeRequest, _ index: Int, _ conditions: SessionConditions) -> [SessionAction] {
-    guard !conditions.faults.ignoresKeyframeRequests, let session = links[index].session,
-      session.stream?.id == request.stream
+    guard !conditions.faults.ignoresKeyframeRequests, let key = links[index].running?.key, key.stream == request.stream
     else { return [] }
-    switch session.phase {
-    case .running: return [.requestKeyframe(StreamKey(link: links[index].key, stream: request.stream))]
-    // The first unit after the pause is a sync unit anyway.
-    case .paused: return []
-    }
+    return [.requestKeyframe(key)]
   }
 
   mutating func requestPhoto(_ request: PhotoRequest, _ index: Int, _ conditions: SessionConditions)
@@ -106,7 +101,7 @@ extension AgentSessionMachine {
     case .good, .noStream: break
     case .noSession(let code): return refuse(code, "the glasses' condition")
     }
-    guard !cameraIsHeld(byOtherThan: link.key) else {
+    guard cameraHolder(otherThan: link.key) == nil else {
       return refuse(.heldByOther, "another app has the camera")
     }
     links[index].session?.photos.append(request.photo)

@@ -28,20 +28,15 @@ extension AgentSessionMachine {
   }
 
   mutating func pause(_ index: Int, _ session: Session, reason: SessionPaused.Reason) -> [SessionAction] {
-    links[index].session?.phase = .paused
-    let key = links[index].key
-    let stop = session.stream.map { SessionAction.stopVideo(StreamKey(link: key, stream: $0.id)) }
-    return (stop.map { [$0] } ?? [])
-      + [.send(key, .sessionPaused(SessionPaused(session: session.id, reason: reason)))]
+    let stop: [SessionAction] = links[index].running.map { [.stopVideo($0.key)] } ?? []
+    links[index].session?.phase = .paused(reason)
+    return stop + [.send(links[index].key, .sessionPaused(SessionPaused(session: session.id, reason: reason)))]
   }
 
   mutating func resume(_ index: Int, _ session: Session) -> [SessionAction] {
     links[index].session?.phase = .running
-    let key = links[index].key
-    let start = session.stream.map {
-      SessionAction.startVideo(StreamKey(link: key, stream: $0.id), $0.video)
-    }
-    return [.send(key, .sessionResumed(SessionResumed(session: session.id)))] + (start.map { [$0] } ?? [])
+    let start: [SessionAction] = links[index].running.map { [.startVideo($0.key, $0.video)] } ?? []
+    return [.send(links[index].key, .sessionResumed(SessionResumed(session: session.id)))] + start
   }
 
   mutating func endSession(_ index: Int, reason: SessionClosed.Reason, text: String) -> [SessionAction] {

@@ -5,17 +5,18 @@ import Units
 /// actions come out.
 ///
 /// A link carries one session at a time, a session one stream at a time. The camera is lent to one link (the one with
-/// a stream or a photo in flight); others are answered `heldByOther` until it is free.
+/// a stream or a photo in flight); others are answered `heldByOther` until it is free. It is lent to apps that are heard:
+/// of a link that has fallen silent (`LinkLimits.lease`) the session stays and the camera is free.
 package struct AgentSessionMachine: Sendable {
   /// Photos of one session that may be in flight. An app that gave up on one asks for the next before the glasses are
   /// done with the first, and must not be refused for that; more is an app that does not wait at all.
   package static let photosInFlight = 2
 
   struct Session: Sendable {
-    enum Phase: Sendable { case running, paused }
+    enum Phase: Hashable, Sendable { case running, paused(SessionPaused.Reason) }
     let id: SessionID
     var phase = Phase.running
-    /// What was agreed; its pictures come while the phase is `running`.
+    /// What was agreed; its pictures come while the phase is `running` and the app is heard.
     var stream: (id: StreamID, video: VideoParameters)?
     var photos: [PhotoID] = []
   }
@@ -25,8 +26,20 @@ package struct AgentSessionMachine: Sendable {
     /// The app's identifier.
     let app: String
     var session: Session?
+    /// Nothing was heard of the app for a lease.
+    var isSilent = false
 
-    var usesCamera: Bool { session?.stream != nil || session?.photos.isEmpty == false }
+    /// Whether others must wait for the camera; a stream that rests keeps it.
+    var holdsCamera: Bool { !isSilent && (session?.stream != nil || session?.photos.isEmpty == false) }
+
+    /// The stream whose pictures are being taken, if any.
+    var running: (key: StreamKey, video: VideoParameters)? {
+      guard !isSilent, let session, let stream = session.stream else { return nil }
+      switch session.phase {
+      case .running: return (StreamKey(link: key, stream: stream.id), stream.video)
+      case .paused: return nil
+      }
+    }
   }
 
   /// In order of arrival, so that what concerns all links is done in one order.
@@ -53,6 +66,36 @@ package struct AgentSessionMachine: Sendable {
     guard let index = index(of: key) else { return [] }
     let actions = release(index)
     links.remove(at: index)
+    return actions
+  }
+
+  /// The app is not heard any more: its session stays, its camera is free, and its photos won't be taken. They are
+  /// answered all the same; the answers wait on the link.
+  package mutating func linkSilent(_ key: LinkKey) -> [SessionAction] {
+    guard let index = index(of: key) else { return [] }
+    let actions = letGoOfCamera(index)
+    links[index].isSilent = true
+    guard let photos = links[index].session?.photos else { return actions }
+    links[index].session?.photos = []
+    return actions
+      + photos.map { photo in
+        let text = "the app was not heard for \(LinkLimits().lease)"
+        return .send(key, .photoResult(PhotoResult(photo: photo, outcome: .failed(.photoFailed), text: text)))
+      }
+  }
+
+  /// The app is heard again: its stream goes on, unless somebody has the camera now.
+  package mutating func linkHeardAgain(_ key: LinkKey, conditions: SessionConditions) -> [SessionAction] {
+    guard let index = index(of: key), links[index].isSilent else { return [] }
+    guard let holder = cameraHolder(otherThan: key) else {
+      links[index].isSilent = false
+      return links[index].running.map { [.continueVideo($0.key, $0.video)] } ?? []
+    }
+    // Ended as of a silent app: none of its pictures are being taken.
+    let actions = endStream(
+      index, code: .heldByOther, retryAfter: conditions.leaseLeft(holder),
+      text: "another app took the camera while this one was not heard")
+    links[index].isSilent = false
     return actions
   }
 
@@ -98,8 +141,26 @@ package struct AgentSessionMachine: Sendable {
       guard let session = links[index].session else { return [] }
       switch session.phase {
       case .running: return pause(index, session, reason: .wearer)
-      case .paused: return resume(index, session)
+      case .paused(.wearer): return resume(index, session)
+      // A finger doesn't cool the glasses.
+      case .paused(.thermal), .paused(.system): return []
       }
+    }
+  }
+
+  /// The glasses themselves need rest; a session that rests for another reason keeps that one.
+  package mutating func rest(_ reason: SessionPaused.Reason) -> [SessionAction] {
+    links.indices.flatMap { index -> [SessionAction] in
+      guard let session = links[index].session, session.phase == .running else { return [] }
+      return pause(index, session, reason: reason)
+    }
+  }
+
+  /// The reason to rest is gone.
+  package mutating func endRest(_ reason: SessionPaused.Reason) -> [SessionAction] {
+    links.indices.flatMap { index -> [SessionAction] in
+      guard let session = links[index].session, session.phase == .paused(reason) else { return [] }
+      return resume(index, session)
     }
   }
 
@@ -122,7 +183,9 @@ package struct AgentSessionMachine: Sendable {
       switch verdict {
       case .good: return []
       case .noStream(let code): return endStream(index, code: code, text: "the glasses' condition")
-      case .noSession(let code): return endSession(index, reason: .failed(code), text: "the glasses' condition")
+      case .noSession(let code):
+        return endStream(index, code: code, text: "the glasses' condition")
+          + endSession(index, reason: .failed(code), text: "the glasses' condition")
       }
     }
   }
@@ -147,13 +210,8 @@ package struct AgentSessionMachine: Sendable {
   /// The camera shows something else from now on: running streams begin anew, with a sync unit.
   package func feedChanged() -> [SessionAction] {
     links.flatMap { link -> [SessionAction] in
-      guard let session = link.session, let stream = session.stream else { return [] }
-      switch session.phase {
-      case .paused: return []
-      case .running:
-        let key = StreamKey(link: link.key, stream: stream.id)
-        return [.stopVideo(key), .startVideo(key, stream.video)]
-      }
+      guard let running = link.running else { return [] }
+      return [.stopVideo(running.key), .startVideo(running.key, running.video)]
     }
   }
 
@@ -170,7 +228,14 @@ package struct AgentSessionMachine: Sendable {
 
   private func index(of key: LinkKey) -> Int? { links.firstIndex { $0.key == key } }
 
-  func cameraIsHeld(byOtherThan key: LinkKey) -> Bool { links.contains { $0.key != key && $0.usesCamera } }
+  func cameraHolder(otherThan key: LinkKey) -> LinkKey? { links.first { $0.key != key && $0.holdsCamera }?.key }
+
+  /// Ends the pictures of the link's stream and its photos under way.
+  func letGoOfCamera(_ index: Int) -> [SessionAction] {
+    let link = links[index]
+    let stop: [SessionAction] = link.running.map { [.stopVideo($0.key)] } ?? []
+    return stop + (link.session?.photos ?? []).map { .dropPhoto(PhotoKey(link: link.key, photo: $0)) }
+  }
 
   mutating func violation(_ index: Int, _ text: String) -> [SessionAction] {
     let key = links[index].key
@@ -181,13 +246,8 @@ package struct AgentSessionMachine: Sendable {
 
   /// Lets go of all the link's session holds.
   mutating func release(_ index: Int) -> [SessionAction] {
-    guard let session = links[index].session else { return [] }
-    let key = links[index].key
+    let actions = letGoOfCamera(index)
     links[index].session = nil
-    var actions: [SessionAction] = []
-    if let stream = session.stream, session.phase == .running {
-      actions.append(.stopVideo(StreamKey(link: key, stream: stream.id)))
-    }
-    return actions + session.photos.map { .dropPhoto(PhotoKey(link: key, photo: $0)) }
+    return actions
   }
 }

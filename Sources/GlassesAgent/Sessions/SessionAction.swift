@@ -33,6 +33,8 @@ package enum SessionAction: Hashable, Sendable {
   case close(LinkKey, Goodbye)
   /// Begin pictures of a stream; the first is a sync unit.
   case startVideo(StreamKey, VideoParameters)
+  /// As `startVideo`, after pictures that the app was owed and never got: the sync unit says so.
+  case continueVideo(StreamKey, VideoParameters)
   /// End them; when this has been carried out no unit of the stream follows.
   case stopVideo(StreamKey)
   case requestKeyframe(StreamKey)
@@ -47,12 +49,16 @@ package struct SessionConditions {
   /// Whether an app, by its identifier, may use the camera. Asked only when the answer matters.
   package var allowsCamera: (String) -> Bool
   package var faults: AgentFaults
+  /// How long the link may keep what it was lent if nothing more is heard of it; nil when nobody knows.
+  package var leaseLeft: (LinkKey) -> Duration?
 
   package init(
-    health: HealthVerdict, faults: AgentFaults = AgentFaults(), allowsCamera: @escaping (String) -> Bool
+    health: HealthVerdict, faults: AgentFaults = AgentFaults(), allowsCamera: @escaping (String) -> Bool,
+    leaseLeft: @escaping (LinkKey) -> Duration? = { _ in nil }
   ) {
     self.health = health
     self.faults = faults
     self.allowsCamera = allowsCamera
+    self.leaseLeft = leaseLeft
   }
 }

@@ -86,30 +86,14 @@ extension StreamStop: WireBody {
 }
 
 extension StreamStopped: WireBody {
-  private enum ReasonKind: UInt8 { case requested = 1, failed }
-
   func encode(into writer: inout ByteWriter) {
     writer.integer(stream.value)
-    switch reason {
-    case .requested:
-      writer.value(ReasonKind.requested)
-      writer.value(LinkErrorCode.unknown)
-    case .failed(let code):
-      writer.value(ReasonKind.failed)
-      writer.value(code)
-    }
-    writer.text(text)
+    writer.ending(reason, retryAfter: retryAfter, text: text)
   }
 
   init(from reader: inout ByteReader) throws(LinkProtocolError) {
     stream = try reader.stream()
-    let kind: ReasonKind = try reader.value("reason")
-    let code: LinkErrorCode = try reader.value("code", else: .unknown)
-    switch kind {
-    case .requested: reason = .requested
-    case .failed: reason = .failed(code)
-    }
-    text = try reader.text("text")
+    (reason, retryAfter, text) = try reader.ending()
   }
 }
 

@@ -61,7 +61,7 @@ package struct LinkEndpoint: Sendable {
     case .greeting, .open: break
     case .idle, .leaving, .closed: return
     }
-    liveness?.heard(at: now)
+    if let silence = liveness?.heard(at: now) { emit(.heardAgain(after: silence)) }
     do throws(LinkProtocolError) {
       try take(bytes, at: now)
     } catch {
@@ -150,6 +150,12 @@ package struct LinkEndpoint: Sendable {
     }
   }
 
+  /// When bytes of the peer came last; nil while the link is not open.
+  package var lastHeard: Instant? {
+    if case .open = state { return liveness?.lastHeard }
+    return nil
+  }
+
   package var statistics: LinkStatistics {
     var snapshot = counters
     snapshot.sent = scheduler.sent
@@ -231,12 +237,14 @@ package struct LinkEndpoint: Sendable {
   // MARK: - Helpers
 
   private mutating func timeoutOpen(at now: Instant) {
-    switch liveness?.timeout(at: now) {
-    case .giveUp:
-      close(.silent, at: now)
-      return
-    case .ping(let number): send(.ping(Ping(number: number)), at: now)
-    case .some(.none), nil: break
+    for action in liveness?.timeout(at: now) ?? [] {
+      switch action {
+      case .ping(let number): send(.ping(Ping(number: number)), at: now)
+      case .silent(let since): emit(.silent(since: since))
+      case .giveUp:
+        close(.silent, at: now)
+        return
+      }
     }
     if let request = clockExchange?.timeout(at: now) { send(.clockRequest(request), at: now) }
     for report in feedback.timeout(at: now) { send(.feedback(report), at: now) }

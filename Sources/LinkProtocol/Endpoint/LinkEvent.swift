@@ -13,6 +13,11 @@ package enum LinkEvent: Hashable, Sendable {
   /// On the sending side: the video queue ran over, and this many units of the stream were dropped. What is sent next
   /// of it is a sync unit; if `needsSync`, none is waiting and the encoder must make one.
   case videoDropped(StreamID, units: Int, needsSync: Bool)
+  /// Nothing has been heard from the peer for `LinkLimits.lease`. What it borrowed from this side is free from now on;
+  /// what it owns stays until the link closes. Followed by `heardAgain` or `closed`.
+  case silent(since: Instant)
+  /// A peer that was silent is heard again, after so long; before what it says.
+  case heardAgain(after: Duration)
   /// Exactly once, and last.
   case closed(LinkClose)
 }

@@ -36,10 +36,13 @@ package struct LinkLimits: Hashable, Sendable {
 
   /// From the transport's opening to the peer's hello.
   package var helloDeadline: Duration = .seconds(5)
-  /// Quiet after which the peer is asked for a sign of life.
+  /// Quiet after which the peer is asked for a sign of life, and between two such questions.
   package var pingAfter: Duration = .seconds(1)
-  /// Quiet after which the peer counts as gone: under the 5 s of LIFE-4.
-  package var silenceDeadline: Duration = .seconds(4)
+  /// Quiet after which the peer counts as silent and what it borrowed is free for others (LIFE-4).
+  package var lease: Duration = .seconds(5)
+  /// Quiet after which the peer counts as gone and the link closes: the longest interruption that leaves no trace but a
+  /// stall, in a tunnel or a lift, and as long as PUB-2 keeps viewers waiting.
+  package var silenceDeadline: Duration = .seconds(10)
   /// How long a goodbye may take to leave.
   package var farewellDeadline: Duration = .milliseconds(500)
   /// How long a whole unit waits for an earlier one that is missing, before that one counts as lost.

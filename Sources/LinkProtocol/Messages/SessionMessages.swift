@@ -45,10 +45,13 @@ package struct SessionClosed: Hashable, Sendable {
   }
   package var session: SessionID
   package var reason: Reason
+  /// Of a failure: when a new try may succeed; nil when nobody knows. In whole milliseconds on the link.
+  package var retryAfter: Duration?
   package var text: String
-  package init(session: SessionID, reason: Reason, text: String = "") {
+  package init(session: SessionID, reason: Reason, retryAfter: Duration? = nil, text: String = "") {
     self.session = session
     self.reason = reason
+    self.retryAfter = retryAfter
     self.text = text
   }
 }

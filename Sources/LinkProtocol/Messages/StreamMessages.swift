@@ -83,11 +83,14 @@ package struct StreamStopped: Hashable, Sendable {
   }
   package var stream: StreamID
   package var reason: Reason
+  /// Of a failure: when a new try may succeed; nil when nobody knows. In whole milliseconds on the link.
+  package var retryAfter: Duration?
   /// What is wrong and with what, in words, for logs and health events.
   package var text: String
-  package init(stream: StreamID, reason: Reason, text: String = "") {
+  package init(stream: StreamID, reason: Reason, retryAfter: Duration? = nil, text: String = "") {
     self.stream = stream
     self.reason = reason
+    self.retryAfter = retryAfter
     self.text = text
   }
 }

@@ -165,6 +165,8 @@ extension Stream {
       handle(.failed(stream, StreamError(ending: failure.code)), text: "\(failure.code): \(failure.text)")
     case .closed(let close):
       handle(.linkLost(StreamError(close, device: context.device)), text: "the link ended: \(close.cause)")
+    // That units stop coming says more, and sooner.
+    case .silent, .heardAgain: break
     case .opened, .message, .photoProgress, .photo, .videoDropped:
       break
     }

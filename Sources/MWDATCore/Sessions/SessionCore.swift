@@ -130,7 +130,7 @@ final class SessionCore: Sendable {
       case .nothing: break
       case .capabilities: forward(event)
       }
-    case .accessUnit, .photoProgress, .photo, .videoDropped:
+    case .accessUnit, .photoProgress, .photo, .videoDropped, .silent, .heardAgain:
       forward(event)
     case .closed(let close):
       forward(event)

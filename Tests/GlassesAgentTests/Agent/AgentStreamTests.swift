@@ -141,10 +141,14 @@ struct AgentStreamTests {
     time.advance(by: .seconds(1))
     first.vanish()
     time.advance(by: .seconds(5))
-    #expect(agent.linkCount == 0)
+    #expect(agent.runningVideoCount == 0)
+    #expect(agent.sessionCount == 1)
     let second = connect(agent, app: "other")
     time.advance(by: .seconds(1))
     #expect(!second.units.isEmpty)
+    time.advance(by: .seconds(5))
+    #expect(agent.linkCount == 1)
+    #expect(agent.sessionCount == 1)
   }
 
   @Test("the same run gives the same bytes at the same times")

@@ -167,65 +167,6 @@ struct LeavingTests {
   }
 }
 
-@Suite("Liveness")
-struct LivenessTests {
-  @Test("an idle link stays open for an hour on pings alone")
-  func idle() {
-    var limits = LinkLimits()
-    limits.clockInterval = .seconds(3600)
-    var pair = EndpointPair(limits: limits)
-    pair.latency = [.app: .milliseconds(30), .glasses: .milliseconds(30)]
-    pair.open()
-    pair.advance(by: .seconds(3600))
-    #expect(pair.takeAppEvents() == [.opened(.testGlasses)])
-    #expect(pair.takeGlassesEvents() == [.opened(.testApp)])
-    #expect(pair.app.statistics.sent(.control).units < 8000)
-  }
-
-  @Test(
-    "a peer that falls silent is given up within 4 s, by either side (LIFE-4)",
-    arguments: [EndpointPair.Side.app, .glasses])
-  func silent(side: EndpointPair.Side) {
-    var pair = EndpointPair()
-    pair.open()
-    pair.advance(by: .seconds(10))
-    _ = (pair.takeAppEvents(), pair.takeGlassesEvents())
-    pair.muted = [side]
-    pair.advance(by: .seconds(4))
-    let events = side == .app ? pair.takeGlassesEvents() : pair.takeAppEvents()
-    guard case .closed(let close) = events.last else {
-      Issue.record("still open")
-      return
-    }
-    #expect(close.cause == .silent)
-    #expect(events.count == 1)
-  }
-
-  @Test("a process that did not run for a while asks again before it gives the peer up")
-  func oversleep() {
-    var pair = EndpointPair()
-    pair.open()
-    pair.muted = [.glasses]
-    pair.advance(by: .seconds(2))
-    pair.muted = []
-    var app = pair.app
-    let late = pair.now + .seconds(60)
-    app.timeout(at: late)
-    while app.nextBytes(atMost: 65_536, at: late) != nil {}
-    while let event = app.nextEvent() {
-      if case .closed = event { Issue.record("gave up without asking") }
-    }
-    // It counts as heard one ping interval ago.
-    app.timeout(at: late + LinkLimits().silenceDeadline - LinkLimits().pingAfter)
-    while app.nextBytes(atMost: 65_536, at: late) != nil {}
-    guard case .closed(let close) = app.nextEvent() else {
-      Issue.record("never gave up")
-      return
-    }
-    #expect(close.cause == .silent)
-  }
-}
-
 extension LinkEndpoint {
   /// The number of the message that it expects next.
   fileprivate var nextControl: UInt32 { UInt32(statistics.received(.control).units) }

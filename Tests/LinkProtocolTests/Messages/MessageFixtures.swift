@@ -146,9 +146,11 @@ let messageFixtures: [MessageFixture] = [
     isDocumented: true),
   MessageFixture(
     name: "sessionClosed",
-    message: .sessionClosed(SessionClosed(session: SessionID(1), reason: .failed(.heldByOther), text: "busy")),
+    message: .sessionClosed(
+      SessionClosed(
+        session: SessionID(1), reason: .failed(.heldByOther), retryAfter: .milliseconds(4500), text: "busy")),
     hex: """
-      02 06 00 00 00 01 03 00 03 00 04 62 75 73 79
+      02 06 00 00 00 01 03 00 03 00 00 11 94 00 04 62 75 73 79
       """,
     isDocumented: true),
   MessageFixture(
@@ -194,7 +196,7 @@ let messageFixtures: [MessageFixture] = [
     name: "streamStopped",
     message: .streamStopped(StreamStopped(stream: StreamID(2), reason: .failed(.sourceFailed), text: "no video")),
     hex: """
-      03 05 00 00 00 02 02 00 20 00 08 6e 6f 20 76 69 64 65 6f
+      03 05 00 00 00 02 02 00 20 00 00 00 00 00 08 6e 6f 20 76 69 64 65 6f
       """,
     isDocumented: true),
   MessageFixture(
@@ -259,14 +261,14 @@ let messageFixtures: [MessageFixture] = [
     name: "sessionClosed, requested",
     message: .sessionClosed(SessionClosed(session: SessionID(1), reason: .requested)),
     hex: """
-      02 06 00 00 00 01 01 00 00 00 00
+      02 06 00 00 00 01 01 00 00 00 00 00 00 00 00
       """,
     isDocumented: false),
   MessageFixture(
     name: "sessionClosed, ended by the glasses",
     message: .sessionClosed(SessionClosed(session: SessionID(1), reason: .endedByDevice)),
     hex: """
-      02 06 00 00 00 01 02 00 00 00 00
+      02 06 00 00 00 01 02 00 00 00 00 00 00 00 00
       """,
     isDocumented: false),
   MessageFixture(
@@ -283,7 +285,15 @@ let messageFixtures: [MessageFixture] = [
     name: "streamStopped, requested",
     message: .streamStopped(StreamStopped(stream: StreamID(2), reason: .requested)),
     hex: """
-      03 05 00 00 00 02 01 00 00 00 00
+      03 05 00 00 00 02 01 00 00 00 00 00 00 00 00
+      """,
+    isDocumented: false),
+  MessageFixture(
+    name: "streamStopped, held by another app",
+    message: .streamStopped(
+      StreamStopped(stream: StreamID(2), reason: .failed(.heldByOther), retryAfter: .milliseconds(4500))),
+    hex: """
+      03 05 00 00 00 02 02 00 03 00 00 11 94 00 00
       """,
     isDocumented: false),
   MessageFixture(
