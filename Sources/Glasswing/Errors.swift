@@ -27,6 +27,8 @@ extension GlasswingError {
 public enum ErrorStage: String, Codable, Hashable, Sendable, CaseIterable {
   /// Before anything was touched: arguments and settings.
   case configuration
+  /// A session with glasses, or something in it.
+  case session
   /// Making or opening a file.
   case open
   /// Reading a sample that an app or the link handed over.

@@ -69,7 +69,7 @@ extension Camera: StreamOwner {
 }
 
 extension Camera: SessionCapability {
-  package func sessionPaused(_ reason: SessionPaused.Reason) { stream.sessionPaused() }
+  package func sessionPaused(_ reason: SessionPaused.Reason) { stream.sessionPaused(reason) }
   package func sessionResumed() { stream.sessionResumed() }
   package func sessionEnding() { end(streamHasEnded: false) }
 

@@ -58,6 +58,8 @@ extension StreamHealthEvent {
     case .decoderFailed(let text): self.init(.decoderFailed, hostNanoseconds: time, text: text)
     case .stallBegan(let since, _): self.init(.stallBegan, hostNanoseconds: time, length: event.time - since)
     case .stallEnded(let length): self.init(.stallEnded, hostNanoseconds: time, length: length)
+    case .paused(let reason): self.init(.paused, hostNanoseconds: time, text: PauseReason(reason).rawValue)
+    case .resumed: self.init(.resumed, hostNanoseconds: time)
     case .failed(let description, let text):
       self.init(.failed, hostNanoseconds: time, text: text.isEmpty ? description : text)
     case .photoFailed(let text): self.init(.photoFailed, hostNanoseconds: time, text: text)

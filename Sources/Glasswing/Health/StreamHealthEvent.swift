@@ -27,6 +27,10 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
     public static let stallBegan = Kind(rawValue: "stallBegan")
     /// Pictures come again, or the stream ended; `length` is the stall's.
     public static let stallEnded = Kind(rawValue: "stallEnded")
+    /// The glasses hold the session; `text` says why: `wearer`, `thermal`, `system` (see `PauseReason`).
+    public static let paused = Kind(rawValue: "paused")
+    /// The glasses go on with the session.
+    public static let resumed = Kind(rawValue: "resumed")
     /// The decoder was too slow, and `count` units were dropped up to the next keyframe.
     public static let decoderBehind = Kind(rawValue: "decoderBehind")
     /// The decoder refused a unit; `text` says why.

@@ -23,8 +23,10 @@ public final class Stream: Sendable {
   private struct State {
     var machine: StreamMachine
     var timer: LaneTimer?
-    /// What is known of the failure that is being handled, in words.
+    /// What is known of the failure that is being handled: where it comes from, and in words.
+    var failureCause = FailureCause.here
     var failureText = ""
+    var lastFailure: StreamFailure?
     weak var owner: (any StreamOwner)?
     var stall = StallWatch()
   }
@@ -132,6 +134,10 @@ extension Stream {
   /// What the glasses agreed to send; nil before they did.
   package var negotiatedVideo: VideoParameters? { recorder.snapshot().negotiatedVideo }
 
+  /// What ended the stream by an error; nil while nothing has.
+  /// (Glasswing makes it public as `lastFailure`.)
+  package var streamFailure: StreamFailure? { current.withLock { $0.lastFailure } }
+
   /// Asks the glasses for a sync unit; left out when one was asked for within the last 100 ms, or nothing runs.
   /// (Glasswing makes it public as `requestKeyframe()`; the same name here would hide that in our own modules.)
   package func askForKeyframe() { frames.requestKeyframe(.application) }
@@ -143,8 +149,16 @@ extension Stream {
   func serve(_ owner: any StreamOwner) { current.withLock { $0.owner = owner } }
 
   func parentEnded() { handle(.parentEnded) }
-  func sessionPaused() { handle(.sessionPaused) }
-  func sessionResumed() { handle(.sessionResumed) }
+
+  func sessionPaused(_ reason: SessionPaused.Reason) { rest(.sessionPaused, .paused(reason)) }
+  func sessionResumed() { rest(.sessionResumed, .resumed) }
+
+  private func rest(_ event: StreamMachine.Event, _ news: StreamTelemetryEvent.Kind) {
+    current.withLock { state in
+      if state.machine.currentAttempt != nil { recorder.note(news) }
+      apply(event, &state)
+    }
+  }
 
   /// On the link lane.
   func handle(_ event: LinkEvent) {
@@ -162,9 +176,13 @@ extension Stream {
       ended(stopped)
     case .message(.failure(let failure)):
       guard case .stream(let stream) = failure.scope else { return }
-      handle(.failed(stream, StreamError(ending: failure.code)), text: "\(failure.code): \(failure.text)")
+      handle(
+        .failed(stream, StreamError(ending: failure.code)), .reported(failure.code),
+        text: "\(failure.code): \(failure.text)")
     case .closed(let close):
-      handle(.linkLost(StreamError(close, device: context.device)), text: "the link ended: \(close.cause)")
+      handle(
+        .linkLost(StreamError(close, device: context.device)), FailureCause(close),
+        text: "the link ended: \(close.cause)")
     // That units stop coming says more, and sooner.
     case .silent, .heardAgain: break
     case .opened, .message, .photoProgress, .photo, .videoDropped:
@@ -175,21 +193,27 @@ extension Stream {
   private func ended(_ stopped: StreamStopped) {
     switch stopped.reason {
     case .requested:
-      handle(.glassesStopped(stopped.stream, nil), text: stopped.text)
+      handle(.glassesStopped(stopped.stream, nil), .ended, text: stopped.text)
     case .failed(let code):
       handle(
         .glassesStopped(stopped.stream, StreamError(ending: code)),
+        .reported(code, retryAfter: stopped.retryAfter),
         text: stopped.text.isEmpty ? "\(code)" : stopped.text)
     }
   }
 
   private func isCurrent(_ stream: StreamID) -> Bool { current.withLock { $0.machine.currentAttempt } == stream }
 
-  private func handle(_ event: StreamMachine.Event, text: String = "") {
-    current.withLock { apply(event, text: text, &$0) }
+  private func handle(_ event: StreamMachine.Event, _ cause: FailureCause = .here, text: String = "") {
+    current.withLock { apply(event, &$0, cause: cause, text: text) }
   }
 
-  private func apply(_ event: StreamMachine.Event, text: String, _ state: inout State) {
+  /// - Parameters:
+  ///   - cause: where it comes from if the event is a failure, and what is known of it in words.
+  private func apply(
+    _ event: StreamMachine.Event, _ state: inout State, cause: FailureCause = .here, text: String = ""
+  ) {
+    state.failureCause = cause
     state.failureText = text
     for action in state.machine.handle(event) { carryOut(action, &state) }
     noteStall(&state)
@@ -202,6 +226,7 @@ extension Stream {
       if new == .stopping, desk.cancel(.stream) { captureFailed(.cancelled) }
       states.send(new)
     case .report(let error):
+      state.lastFailure = StreamFailure(error, state.failureCause, text: state.failureText)
       recorder.note(.failed(description: error.description, text: state.failureText))
       errors.send(error)
     case .check(let attempt):
@@ -223,7 +248,7 @@ extension Stream {
       state.timer?.cancel()
       // On the link's lane, since a listener that blocks the stream's must not keep it from ending.
       state.timer = context.link.lane.run(at: context.timekeeper.now + length) { [weak self] in
-        self?.handle(.deadline(id), text: "nothing came for \(length)")
+        self?.handle(.deadline(id), .silence, text: "nothing came for \(length)")
       }
     case .clearDeadline:
       state.timer?.cancel()
@@ -261,11 +286,11 @@ extension Stream {
         guard due <= now else { return look(at: due) }
         // Whether the link answers shows at the next look: a quiet one is just being asked for a sign of life.
         state.stall.noteReceived(statistics)
-        apply(.unitsMissing(attempt, linkAnswers: true), text: "", &state)
+        apply(.unitsMissing(attempt, linkAnswers: true), &state)
         look(at: now + patience)
       case .stalled(let attempt, _, _):
         let linkAnswers = state.stall.noteReceived(statistics)
-        apply(.unitsMissing(attempt, linkAnswers: linkAnswers), text: "", &state)
+        apply(.unitsMissing(attempt, linkAnswers: linkAnswers), &state)
         look(at: now + patience)
       case .stopped, .waitingForDevice, .starting, .paused, .resuming, .stopping, .invalidated:
         state.stall.isWatching = false
@@ -304,7 +329,7 @@ extension Stream: FrameOwner {
     let now = context.timekeeper.now
     current.withLock { state in
       state.stall.lastUnit = now
-      apply(.unitPassed(stream), text: "", &state)
+      apply(.unitPassed(stream), &state)
     }
   }
 

@@ -78,6 +78,9 @@ package struct StreamTelemetryEvent: Hashable, Sendable {
     case stallBegan(since: Instant, linkAnswers: Bool)
     /// A unit passed again, or the stream ended.
     case stallEnded(length: Duration)
+    /// The glasses hold the session, for this reason, and no longer; told while an attempt is under way.
+    case paused(SessionPaused.Reason)
+    case resumed
     /// The attempt ended by this; the text is of whoever knows the cause: which file, what is wrong with it.
     case failed(description: String, text: String)
     /// A capture ended without a photo.

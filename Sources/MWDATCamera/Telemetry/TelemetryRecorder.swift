@@ -64,7 +64,7 @@ package final class TelemetryRecorder: Sendable {
       case .stallEnded(let length):
         state.totals.stalledTime += length
         state.totals.stallBegan = nil
-      case .keyframeArrived, .decoderBehind:
+      case .keyframeArrived, .decoderBehind, .paused, .resumed:
         break
       }
       events.send(StreamTelemetryEvent(kind, at: now))

@@ -69,6 +69,10 @@ extension DeviceSession {
   /// What ended the session, or kept it from starting; nil after an intended stop.
   package var failure: SessionFailure? { core.failure }
 
+  /// Why the glasses hold the session; nil while it is not paused.
+  /// (Glasswing makes it public as `pauseReason`.)
+  package var linkPauseReason: SessionPaused.Reason? { core.pauseReason }
+
   /// Adds a capability to a started session.
   ///
   /// Throws `sessionIdle` when the session is not started or paused, `sessionAlreadyStopped` after its end,

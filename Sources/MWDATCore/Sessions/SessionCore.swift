@@ -40,6 +40,7 @@ final class SessionCore: Sendable {
   }
 
   var current: DeviceSessionState { state.withLock { $0.machine.state } }
+  var pauseReason: SessionPaused.Reason? { state.withLock { $0.machine.pauseReason } }
   var connection: LinkConnection? { state.withLock { $0.connection } }
   var peer: Hello? { state.withLock { $0.peer } }
   var failure: SessionFailure? { state.withLock { $0.failure } }
@@ -155,7 +156,7 @@ final class SessionCore: Sendable {
     case .sessionPaused(let it): it.session == sessionID ? .session(.paused(it.reason)) : .nothing
     case .sessionResumed(let it): it.session == sessionID ? .session(.resumed) : .nothing
     case .sessionClosed(let it):
-      it.session == sessionID ? .session(.closed(it.reason, text: it.text)) : .nothing
+      it.session == sessionID ? .session(.closed(it.reason, retryAfter: it.retryAfter, text: it.text)) : .nothing
     case .failure(let it):
       switch it.scope {
       case .session(sessionID): .session(.failed(it.code, text: it.text))

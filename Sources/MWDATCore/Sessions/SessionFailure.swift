@@ -3,39 +3,43 @@ import LinkProtocol
 /// What ended a session, or kept it from starting: the error of the interface, and what it can't carry.
 package struct SessionFailure: Equatable, Sendable {
   package var error: DeviceSessionError
-  /// The cause as the glasses named it, if they did.
-  package var code: LinkErrorCode?
+  package var cause: FailureCause
   /// The glasses' own words, or the transport's; may be empty.
   package var text: String
 
-  package init(_ error: DeviceSessionError, code: LinkErrorCode? = nil, text: String = "") {
+  package init(_ error: DeviceSessionError, _ cause: FailureCause, text: String = "") {
     self.error = error
-    self.code = code
+    self.cause = cause
     self.text = text
   }
+
+  /// The cause as the glasses named it, if they did.
+  package var code: LinkErrorCode? { cause.code }
 }
 
 extension SessionFailure {
   /// The wearer, or the glasses for a reason of their own, ended the session.
   static func endedByDevice(text: String = "") -> SessionFailure {
-    SessionFailure(.unexpectedError(description: "Session ended by device"), text: text)
+    SessionFailure(.unexpectedError(description: "Session ended by device"), .ended, text: text)
   }
 
   /// The glasses did not answer in time.
-  static let noAnswer = SessionFailure(.dwaUnavailable, code: .timeout)
+  static let noAnswer = SessionFailure(.dwaUnavailable, .silence)
 
   /// The glasses closed the session, whether it was open or just asked for.
-  static func closed(_ reason: SessionClosed.Reason, text: String, wasOpen: Bool) -> SessionFailure {
+  static func closed(
+    _ reason: SessionClosed.Reason, retryAfter: Duration? = nil, text: String, wasOpen: Bool
+  ) -> SessionFailure {
     switch reason {
     case .requested, .endedByDevice: endedByDevice(text: text)
     case .failed(.hingeClosed) where wasOpen: endedByDevice(text: text)
-    case .failed(let code): failed(code, text: text)
+    case .failed(let code): failed(code, retryAfter: retryAfter, text: text)
     }
   }
 
   /// The glasses named a cause.
-  static func failed(_ code: LinkErrorCode, text: String) -> SessionFailure {
-    SessionFailure(error(for: code, text: text), code: code, text: text)
+  static func failed(_ code: LinkErrorCode, retryAfter: Duration? = nil, text: String) -> SessionFailure {
+    SessionFailure(error(for: code, text: text), .reported(code, retryAfter: retryAfter), text: text)
   }
 
   /// The link under the session is gone.
@@ -44,31 +48,36 @@ extension SessionFailure {
     case .goodbye(let goodbye):
       switch goodbye.reason {
       case .finished, .poweringOff, .hingeClosed, .unpaired: endedByDevice(text: goodbye.text)
-      case .versionMismatch: SessionFailure(.insufficientSDKVersion, text: goodbye.text)
+      case .versionMismatch: SessionFailure(.insufficientSDKVersion, .incompatible, text: goodbye.text)
       case .protocolViolation, .internalError: linkLost("the glasses gave up", text: goodbye.text)
       }
     case .protocolError(let error):
       if case .versionMismatch(let peer) = error.cause {
         SessionFailure(
-          peer.major > ProtocolVersion.current.major ? .insufficientSDKVersion : .datAppOnTheGlassesUpdateRequired)
+          peer.major > ProtocolVersion.current.major ? .insufficientSDKVersion : .datAppOnTheGlassesUpdateRequired,
+          .incompatible)
       } else {
         linkLost("the glasses broke the protocol", text: "\(error.cause)")
       }
     case .transport(let cause):
       wasOpen ? linkLost("the connection broke", text: text(of: cause)) : unreachable(text: text(of: cause))
     case .silent:
-      wasOpen ? linkLost("the glasses fell silent", text: "") : noAnswer
+      wasOpen ? linkLost("the glasses fell silent", .silence, text: "") : noAnswer
     case .finished:
       linkLost("it was closed on this side", text: "")
     }
   }
 
-  private static func linkLost(_ what: String, text: String) -> SessionFailure {
+  private static func linkLost(
+    _ what: String, _ cause: FailureCause = .linkLost, text: String
+  ) -> SessionFailure {
     SessionFailure(
-      .unexpectedError(description: "The link to the glasses was lost: \(what)\(parenthesis(text))"), text: text)
+      .unexpectedError(description: "The link to the glasses was lost: \(what)\(parenthesis(text))"), cause, text: text)
   }
 
-  private static func unreachable(text: String) -> SessionFailure { SessionFailure(.dwaUnavailable, text: text) }
+  private static func unreachable(text: String) -> SessionFailure {
+    SessionFailure(.dwaUnavailable, .linkLost, text: text)
+  }
 
   private static func text(of cause: TransportClose) -> String {
     switch cause {

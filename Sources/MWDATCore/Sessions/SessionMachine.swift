@@ -15,7 +15,7 @@ struct SessionMachine: Hashable, Sendable {
     /// The glasses were asked for the session.
     case opening
     case started
-    case paused
+    case paused(SessionPaused.Reason)
     /// Capabilities are being ended; then the farewell.
     case ending(Farewell)
     /// The glasses were asked to close the session.
@@ -41,7 +41,7 @@ struct SessionMachine: Hashable, Sendable {
     case opened
     case paused(SessionPaused.Reason)
     case resumed
-    case closed(SessionClosed.Reason, text: String)
+    case closed(SessionClosed.Reason, retryAfter: Duration? = nil, text: String)
     case failed(LinkErrorCode, text: String)
     case linkClosed(LinkClose)
     case startDeadline
@@ -86,6 +86,14 @@ struct SessionMachine: Hashable, Sendable {
     }
   }
 
+  /// Why the glasses hold the session; nil while they don't.
+  var pauseReason: SessionPaused.Reason? {
+    switch phase {
+    case .paused(let reason): reason
+    case .idle, .preparing, .connecting, .opening, .started, .ending, .closing, .stopped: nil
+    }
+  }
+
   /// The app wants to start.
   mutating func start() -> StartVerdict {
     switch phase {
@@ -106,7 +114,7 @@ struct SessionMachine: Hashable, Sendable {
     case .opened: opened()
     case .paused(let reason): paused(reason)
     case .resumed: resumed()
-    case .closed(let reason, let text): closed(reason, text)
+    case .closed(let reason, let retryAfter, let text): closed(reason, retryAfter, text)
     case .failed(let code, let text): failed(.failed(code, text: text))
     case .startDeadline: startDeadline()
     case .linkClosed(let close): linkClosed(close)
@@ -172,7 +180,7 @@ struct SessionMachine: Hashable, Sendable {
   private mutating func paused(_ reason: SessionPaused.Reason) -> [Action] {
     switch phase {
     case .started:
-      phase = .paused
+      phase = .paused(reason)
       return [.announce(.paused), .pauseCapabilities(reason)]
     // Said twice, too early, or too late to matter.
     case .idle, .preparing, .connecting, .opening, .paused, .ending, .closing, .stopped: return []
@@ -201,10 +209,14 @@ struct SessionMachine: Hashable, Sendable {
     }
   }
 
-  private mutating func closed(_ reason: SessionClosed.Reason, _ text: String) -> [Action] {
+  private mutating func closed(
+    _ reason: SessionClosed.Reason, _ retryAfter: Duration?, _ text: String
+  ) -> [Action] {
     switch phase {
-    case .opening: return [.announceFailure(.closed(reason, text: text, wasOpen: false))] + end(.leave)
-    case .started, .paused: return [.announceFailure(.closed(reason, text: text, wasOpen: true))] + end(.leave)
+    case .opening:
+      return [.announceFailure(.closed(reason, retryAfter: retryAfter, text: text, wasOpen: false))] + end(.leave)
+    case .started, .paused:
+      return [.announceFailure(.closed(reason, retryAfter: retryAfter, text: text, wasOpen: true))] + end(.leave)
     // The glasses were faster than our close.
     case .ending(.close):
       phase = .ending(.leave)

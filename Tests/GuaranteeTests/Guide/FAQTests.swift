@@ -16,6 +16,7 @@ struct FAQTests {
     StreamError.videoStreamingError.localizedDescription,
     StreamError.audioStreamingError.localizedDescription,
     StreamError.timeout.localizedDescription,
+    StreamError.internalError.localizedDescription,
     StreamError.hingesClosed.localizedDescription,
     StreamError.photoCaptureFailed.localizedDescription,
     RecorderError.needsCompressedVideo(found: "decoded video; ask the stream for .hvc1").localizedDescription,

@@ -14,7 +14,7 @@ struct SessionMachineTests {
   static let lost = LinkClose(.transport(.peerClosed), at: Instant(nanoseconds: 0))
 
   static let phases: [Phase] = [
-    .idle, .preparing, .connecting, .opening, .started, .paused, .ending(.close), .ending(.leave),
+    .idle, .preparing, .connecting, .opening, .started, .paused(.wearer), .ending(.close), .ending(.leave),
     .ending(.nothing), .closing, .stopped,
   ]
 
@@ -48,12 +48,13 @@ struct SessionMachineTests {
   }
 
   static let deviceEnded = Action.announceFailure(
-    SessionFailure(.unexpectedError(description: "Session ended by device")))
-  static let hot = Action.announceFailure(SessionFailure(.thermalCritical, code: .thermalCritical))
+    SessionFailure(.unexpectedError(description: "Session ended by device"), .ended))
+  static let hot = Action.announceFailure(SessionFailure(.thermalCritical, .reported(.thermalCritical)))
   static let silent = Action.announceFailure(.noAnswer)
   static let broken = Action.announceFailure(
-    SessionFailure(.unexpectedError(description: "The link to the glasses was lost: the connection broke")))
-  static let unreachable = Action.announceFailure(SessionFailure(.dwaUnavailable))
+    SessionFailure(
+      .unexpectedError(description: "The link to the glasses was lost: the connection broke"), .linkLost))
+  static let unreachable = Action.announceFailure(SessionFailure(.dwaUnavailable, .linkLost))
   static let ends: [Action] = [.announce(.stopping), .endCapabilities]
   static let gone: [Action] = [.announce(.stopped), .finish]
 
@@ -64,7 +65,7 @@ struct SessionMachineTests {
     case (.preparing, .linkRefused): (.idle, [])
     case (.connecting, .linkOpened): (.opening, [.sendOpen])
     case (.opening, .opened): (.started, [.announce(.started)])
-    case (.started, .paused): (.paused, [.announce(.paused), .pauseCapabilities(.wearer)])
+    case (.started, .paused): (.paused(.wearer), [.announce(.paused), .pauseCapabilities(.wearer)])
     case (.paused, .resumed): (.started, [.announce(.started), .resumeCapabilities])
 
     case (.idle, .stopRequested), (.preparing, .stopRequested): (.stopped, gone)
