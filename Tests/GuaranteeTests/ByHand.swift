@@ -13,13 +13,14 @@ import Units
 /// `.exclusive(.mockKit)`.
 func withGlassesByHand(
   feed: URL? = nil, encodesLive: Bool = false, writesPictureHashes: Bool = false, limits: LinkLimits = LinkLimits(),
-  deviceClock: DeviceClock = .identity, _ test: (SimulatedGlasses, ManualTimekeeper) async throws -> Void
+  deviceClock: DeviceClock = .identity, seed: UInt64 = 1,
+  _ test: (SimulatedGlasses, ManualTimekeeper) async throws -> Void
 ) async throws {
   let clock = ManualTimekeeper()
   MockKit.shared.enable(
     config: MockDeviceKitConfig(),
     options: MockKit.Options(
-      timekeeper: clock, seed: 1, replaysCachedUnits: !encodesLive, writesPictureHashes: writesPictureHashes,
+      timekeeper: clock, seed: seed, replaysCachedUnits: !encodesLive, writesPictureHashes: writesPictureHashes,
       limits: limits))
   // Ended without waiting: nobody moves the clock while a test waits for its end.
   defer {

@@ -20,10 +20,17 @@ final class UnitLoop: Sendable {
     var size: PixelSize
     var requestedRate: Double
     var bitrate: Bitrate
-    /// Nil for the loop's own. A longer one makes the stretch as long, since each round begins with a sync unit.
+    /// Nil for the loop's own. Since each round begins with a sync unit, a stretch is made as long as several of them.
     var keyframeInterval: Duration?
     var writesPictureHashes: Bool
     var openSource: SourceOpener
+
+    var longestCycle: Duration {
+      guard let keyframeInterval, keyframeInterval > .zero else { return UnitLoop.longestCycle }
+      var cycle = keyframeInterval
+      while cycle < UnitLoop.longestCycle { cycle += keyframeInterval }
+      return cycle
+    }
   }
 
   /// A source's first round, or so much of it; whole seconds, so that the pattern's flashes keep their period.
@@ -93,9 +100,9 @@ final class UnitLoop: Sendable {
     var maker: Maker
     if let open = state.maker { maker = open } else { maker = try open() }
     let picture = try nextPicture(of: maker)
-    let least = recipe.keyframeInterval ?? .zero
-    let longest = max(Self.longestCycle, least)
-    let end = picture.roundBegan > .zero && picture.roundBegan >= least ? min(picture.roundBegan, longest) : longest
+    let longest = recipe.longestCycle
+    let isRound = recipe.keyframeInterval == nil && picture.roundBegan > .zero
+    let end = isRound ? min(picture.roundBegan, longest) : longest
     guard picture.time < end else {
       state.cycle = end
       state.maker = nil

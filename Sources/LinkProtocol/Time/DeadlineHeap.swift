@@ -2,7 +2,7 @@ import Units
 
 /// A binary min-heap of payloads by deadline; equal deadlines leave in the order in which they came.
 package struct DeadlineHeap<Payload> {
-  private struct Entry {
+  fileprivate struct Entry {
     let deadline: Instant
     let order: UInt64
     let payload: Payload
@@ -79,3 +79,6 @@ package struct DeadlineHeap<Payload> {
     }
   }
 }
+
+extension DeadlineHeap.Entry: Sendable where Payload: Sendable {}
+extension DeadlineHeap: Sendable where Payload: Sendable {}
