@@ -27,9 +27,8 @@ final class UnitLoop: Sendable {
 
     var longestCycle: Duration {
       guard let keyframeInterval, keyframeInterval > .zero else { return UnitLoop.longestCycle }
-      var cycle = keyframeInterval
-      while cycle < UnitLoop.longestCycle { cycle += keyframeInterval }
-      return cycle
+      let count = (UnitLoop.longestCycle.seconds / keyframeInterval.seconds).rounded(.up)
+      return keyframeInterval * max(1, Int(Int64(saturating: count)))
     }
   }
 
