@@ -109,6 +109,12 @@ package final class LinkConnection: Sendable {
   /// When bytes of the peer came last; nil while the link is not open. Any thread.
   package var lastHeard: Instant? { state.withLock { $0.endpoint.lastHeard } }
 
+  /// A time of the glasses on this host's clock, as far as the two are known to each other by now. Any thread.
+  package func hostTime(of time: DeviceTime) -> Instant {
+    let now = timekeeper.now
+    return state.withLock { $0.endpoint.hostTime(of: time, at: now) }
+  }
+
   /// A snapshot. Any thread.
   package var statistics: LinkStatistics { state.withLock { $0.endpoint.statistics } }
 

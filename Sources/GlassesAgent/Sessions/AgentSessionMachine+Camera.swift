@@ -91,9 +91,6 @@ extension AgentSessionMachine {
     guard !session.photos.contains(request.photo) else {
       return violation(index, "photo \(request.photo.value) was asked for twice")
     }
-    guard session.photos.count < Self.photosInFlight else {
-      return refuse(.photoBusy, "\(session.photos.count) photos are being taken")
-    }
     guard conditions.allowsCamera(link.app) else {
       return refuse(.cameraPermissionDenied, "the app may not use the camera")
     }
@@ -104,7 +101,17 @@ extension AgentSessionMachine {
     guard cameraHolder(otherThan: link.key) == nil else {
       return refuse(.heldByOther, "another app has the camera")
     }
+    let displaced = session.photos.count < Self.photosInFlight ? [] : giveUpOldestPhoto(index)
     links[index].session?.photos.append(request.photo)
-    return [.takePhoto(PhotoKey(link: link.key, photo: request.photo), request)]
+    return displaced + [.takePhoto(PhotoKey(link: link.key, photo: request.photo), request)]
+  }
+
+  private mutating func giveUpOldestPhoto(_ index: Int) -> [SessionAction] {
+    guard let photo = links[index].session?.photos.first else { return [] }
+    links[index].session?.photos.removeFirst()
+    let result = PhotoResult(photo: photo, outcome: .failed(.photoFailed), text: "newer photos were asked for")
+    return [
+      .dropPhoto(PhotoKey(link: links[index].key, photo: photo)), .send(links[index].key, .photoResult(result)),
+    ]
   }
 }

@@ -9,7 +9,7 @@ import Units
 /// of a link that has fallen silent (`LinkLimits.lease`) the session stays and the camera is free.
 package struct AgentSessionMachine: Sendable {
   /// Photos of one session that may be in flight. An app that gave up on one asks for the next before the glasses are
-  /// done with the first, and must not be refused for that; more is an app that does not wait at all.
+  /// done with the first, and must not be refused for that, however often it happens: one more ends the oldest.
   package static let photosInFlight = 2
 
   struct Session: Sendable {

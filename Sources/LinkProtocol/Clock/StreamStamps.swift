@@ -35,7 +35,7 @@ struct StreamStamps: Sendable {
       ?? State(stream: unit.stream, lastPresentation: .distantPast, lostSeen: lostAtLast)
 
     let mapped = alignment.hostTime(of: unit.captured, arrived: now)
-    var presentation = max(min(mapped, now), now - Self.oldest)
+    var presentation = Self.believable(mapped, at: now)
     presentation = max(presentation, state.lastPresentation + .nanoseconds(1))
     let moved = presentation - mapped
     if moved > Self.repair || moved < .zero - Self.repair { repaired += 1 }
@@ -49,6 +49,9 @@ struct StreamStamps: Sendable {
     return ReceivedUnit(
       unit: unit, sequence: sequence, presentation: presentation, arrived: max(now, presentation), lostBefore: lost)
   }
+
+  /// Nothing was captured after it came, nor longer ago than any queue holds media.
+  static func believable(_ mapped: Instant, at now: Instant) -> Instant { max(min(mapped, now), now - oldest) }
 
   /// No unit of the stream is to follow.
   mutating func stop(_ stream: StreamID) {

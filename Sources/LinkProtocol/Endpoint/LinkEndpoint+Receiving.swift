@@ -61,8 +61,9 @@ extension LinkEndpoint {
       case .video: try take(video: unit, at: now)
       case .photo:
         let photo = try UnitHead.decode(photo: unit.head)
-        emit(.photoProgress(photo, received: unit.body.count, total: unit.body.count))
-        photoReported = nil
+        if photoReported.removeValue(forKey: photo) != unit.body.count {
+          emit(.photoProgress(photo, received: unit.body.count, total: unit.body.count))
+        }
         emit(.photo(photo, bytes: unit.body))
       }
     }
@@ -141,12 +142,16 @@ extension LinkEndpoint {
     }
   }
 
+  /// Of every photo under way: one that has lost a chunk does not hide the progress of the next.
   private mutating func reportPhotoProgress() {
-    guard let (head, received, total) = reassemblers[Int(Channel.photo.rawValue)].progress,
-      let photo = try? UnitHead.decode(photo: head), received > 0,
-      photoReported?.photo != photo || photoReported?.received != received
-    else { return }
-    photoReported = (photo, received)
-    emit(.photoProgress(photo, received: received, total: total))
+    let underWay = reassemblers[Int(Channel.photo.rawValue)].progress
+    guard !underWay.isEmpty || !photoReported.isEmpty else { return }
+    var reported: [PhotoID: Int] = [:]
+    for (head, received, total) in underWay where received > 0 {
+      guard let photo = try? UnitHead.decode(photo: head) else { continue }
+      if photoReported[photo] != received { emit(.photoProgress(photo, received: received, total: total)) }
+      reported[photo] = received
+    }
+    photoReported = reported
   }
 }

@@ -29,7 +29,8 @@ package struct LinkEndpoint: Sendable {
   var alignment = ClockAlignment()
   var stamps = StreamStamps()
   var feedback: FeedbackSchedule
-  var photoReported: (photo: PhotoID, received: Int)?
+  /// Bytes of photos under way that were told of.
+  var photoReported: [PhotoID: Int] = [:]
   private var liveness: Liveness?
   private var clockExchange: ClockExchange?
   var counters = LinkStatistics()
@@ -44,6 +45,11 @@ package struct LinkEndpoint: Sendable {
     reassemblers = Channel.allCases.map { ChannelReassembler(channel: $0, limits: limits) }
     scheduler = SendScheduler(limits: limits, deviceClock: deviceClock)
     feedback = FeedbackSchedule(interval: limits.feedbackInterval)
+  }
+
+  /// A time of the glasses on this side's clock, mapped as video stamps are: never after now.
+  package mutating func hostTime(of time: DeviceTime, at now: Instant) -> Instant {
+    StreamStamps.believable(alignment.hostTime(of: time, arrived: now), at: now)
   }
 
   // MARK: - Inputs

@@ -45,10 +45,9 @@ struct ChannelReassembler: Sendable {
     next = SerialNumber(firstSequence)
   }
 
-  /// The unit that is due next, as far as it has arrived.
-  var progress: (head: [UInt8], received: Int, total: Int)? {
-    guard let first = assemblies.first else { return nil }
-    return (first.head, first.body.count, first.total - rules.headLength)
+  /// The units that have begun to arrive and were not given out, as far as they are here without a gap.
+  var progress: [(head: [UInt8], received: Int, total: Int)] {
+    assemblies.map { ($0.head, $0.body.count, $0.total - rules.headLength) }
   }
 
   mutating func add(_ piece: Deframer.Piece, of bytes: [UInt8], at now: Instant) throws(LinkProtocolError) {

@@ -121,9 +121,11 @@ extension Photo: CaptureOwner {
     progress.send(PhotoTransferProgress(bytesReceived: UInt64(max(0, received)), totalBytes: UInt64(max(0, total))))
   }
 
-  func captureTaken(_ facts: PhotoFacts, bytes: [UInt8]) {
+  func captureTaken(_ facts: PhotoFacts, captured: Instant, bytes: [UInt8]) {
     let received = Date(timeIntervalSince1970: context.timekeeper.wallClockSeconds)
-    photos.send(PhotoCaptureData(imageData: Data(bytes), metadata: nil, timestamp: received))
+    photos.send(
+      PhotoCaptureData(
+        imageData: Data(bytes), metadata: nil, timestamp: received, origin: PhotoOrigin(facts, captured: captured)))
   }
 
   func captureFailed(_ failure: CaptureMachine.Failure) { errors.send(PhotoError(failure)) }

@@ -15,7 +15,7 @@ protocol CaptureOwner: AnyObject, Sendable {
   /// Runs the body under the lock that guards the owner's state.
   func exclusively(_ body: () -> Void)
   func captureMoved(received: Int, total: Int)
-  func captureTaken(_ facts: PhotoFacts, bytes: [UInt8])
+  func captureTaken(_ facts: PhotoFacts, captured: Instant, bytes: [UInt8])
   func captureFailed(_ failure: CaptureMachine.Failure)
 }
 
@@ -26,6 +26,8 @@ final class PhotoDesk: Sendable {
   private struct State {
     var machine = CaptureMachine()
     var lastProgress = Instant.distantPast
+    /// When the photo in flight was captured, on this host's clock, once the glasses have said so.
+    var captured = Instant.distantPast
   }
 
   private struct Owners {
@@ -71,6 +73,7 @@ final class PhotoDesk: Sendable {
   func handle(_ event: LinkEvent) {
     switch event {
     case .message(.photoResult(let result)):
+      if case .taken(let facts) = result.outcome { note(facts, of: result.photo) }
       update(result.photo) { $0.result(result) }
     case .photoProgress(let photo, let received, let total):
       update(photo) { $0.progress(photo, received: received, total: total) }
@@ -81,6 +84,14 @@ final class PhotoDesk: Sendable {
       fail(photo, .linkLost)
     case .opened, .message, .accessUnit, .videoDropped, .silent, .heardAgain:
       break
+    }
+  }
+
+  /// At once, while the alignment of the clocks is that of the moment.
+  private func note(_ facts: PhotoFacts, of photo: PhotoID) {
+    let captured = context.link.hostTime(of: facts.captured)
+    state.withLock { state in
+      if state.machine.current?.photo == photo { state.captured = captured }
     }
   }
 
@@ -114,8 +125,9 @@ final class PhotoDesk: Sendable {
     guard let digest = try? sha256(bytes), digest == facts.digest else { return fail(photo, .damaged) }
     guard let current = state.withLock({ $0.machine.current }), let owner = owner(current.owner) else { return }
     owner.exclusively {
-      guard state.withLock({ $0.machine.delivered(photo) }) else { return }
-      owner.captureTaken(facts, bytes: bytes)
+      let captured: Instant? = state.withLock { $0.machine.delivered(photo) ? $0.captured : nil }
+      guard let captured else { return }
+      owner.captureTaken(facts, captured: captured, bytes: bytes)
     }
   }
 

@@ -1,4 +1,23 @@
 import Foundation
+import LinkProtocol
+import Units
+
+/// What the glasses said of a photo. (Glasswing makes it public as `details`.)
+package struct PhotoOrigin: Hashable, Sendable {
+  package var format: PhotoCaptureFormat
+  /// Of the pixels as they lie in the file.
+  package var size: PixelSize
+  /// As in Exif, 1 to 8 (CIPA DC-008, tag 0x0112).
+  package var orientation: UInt8
+  package var captured: Instant
+
+  init(_ facts: PhotoFacts, captured: Instant) {
+    format = PhotoCaptureFormat(facts.format)
+    size = facts.size
+    orientation = facts.orientation
+    self.captured = captured
+  }
+}
 
 /// The file format of a photo taken while streaming.
 public enum PhotoCaptureFormat: Hashable, Sendable {
@@ -10,10 +29,17 @@ public struct PhotoData: Sendable {
   /// A whole file in `format`, byte by byte what the glasses made.
   public let data: Data
   public let format: PhotoCaptureFormat
+  /// Nil for one that an app made itself.
+  package let origin: PhotoOrigin?
 
   public init(data: Data, format: PhotoCaptureFormat) {
+    self.init(data: data, format: format, origin: nil)
+  }
+
+  init(data: Data, format: PhotoCaptureFormat, origin: PhotoOrigin?) {
     self.data = data
     self.format = format
+    self.origin = origin
   }
 }
 
@@ -42,11 +68,18 @@ public struct PhotoCaptureData: Sendable {
   public let metadata: Data?
   /// When the last byte was received, by the wall clock.
   public let timestamp: Date
+  /// Nil for one that an app made itself.
+  package let origin: PhotoOrigin?
 
   public init(imageData: Data, metadata: Data?, timestamp: Date) {
+    self.init(imageData: imageData, metadata: metadata, timestamp: timestamp, origin: nil)
+  }
+
+  init(imageData: Data, metadata: Data?, timestamp: Date, origin: PhotoOrigin?) {
     self.imageData = imageData
     self.metadata = metadata
     self.timestamp = timestamp
+    self.origin = origin
   }
 }
 

@@ -138,6 +138,9 @@ extension Stream {
   /// (Glasswing makes it public as `lastFailure`.)
   package var streamFailure: StreamFailure? { current.withLock { $0.lastFailure } }
 
+  /// The clock that frames and photos are stamped by.
+  package var timekeeper: any Timekeeper { context.timekeeper }
+
   /// Asks the glasses for a sync unit; left out when one was asked for within the last 100 ms, or nothing runs.
   /// (Glasswing makes it public as `requestKeyframe()`; the same name here would hide that in our own modules.)
   package func askForKeyframe() { frames.requestKeyframe(.application) }
@@ -344,8 +347,10 @@ extension Stream: CaptureOwner {
   /// The interface tells of no progress here.
   func captureMoved(received: Int, total: Int) {}
 
-  func captureTaken(_ facts: PhotoFacts, bytes: [UInt8]) {
-    photos.send(PhotoData(data: Data(bytes), format: PhotoCaptureFormat(facts.format)))
+  func captureTaken(_ facts: PhotoFacts, captured: Instant, bytes: [UInt8]) {
+    photos.send(
+      PhotoData(
+        data: Data(bytes), format: PhotoCaptureFormat(facts.format), origin: PhotoOrigin(facts, captured: captured)))
   }
 
   func captureFailed(_ failure: CaptureMachine.Failure) {

@@ -276,7 +276,7 @@ struct AgentSessionMachineTests {
     #expect(ask(stream).isEmpty)
   }
 
-  @Test("one photo and the next may be in flight, a third is refused; after any end the next is taken (PHOTO-2)")
+  @Test("one photo and the next may be in flight, a third ends the first; after any end the next is taken (PHOTO-2)")
   func photos() throws {
     var machine = try machine(streaming: true)
     func ask(_ id: UInt32, _ conditions: SessionConditions? = nil) -> [SessionAction] {
@@ -290,10 +290,14 @@ struct AgentSessionMachineTests {
     let key = PhotoKey(link: first, photo: PhotoID(1))
     #expect(ask(1) == [.takePhoto(key, PhotoRequest(photo: PhotoID(1), session: session, format: .jpeg))])
     #expect(outcome(ask(2)) == nil)
-    #expect(outcome(ask(9)) == .failed(.photoBusy))
-    #expect(machine.photoFinished(PhotoKey(link: first, photo: PhotoID(2))) == true)
-    #expect(machine.photoFinished(key) == true)
+    let third = ask(9)
+    #expect(third.first == .dropPhoto(key))
+    #expect(outcome(Array(third.dropFirst())) == .failed(.photoFailed))
+    #expect(third.count == 3)
     #expect(machine.photoFinished(key) == false)
+    #expect(machine.photoFinished(PhotoKey(link: first, photo: PhotoID(2))) == true)
+    #expect(machine.photoFinished(PhotoKey(link: first, photo: PhotoID(9))) == true)
+    #expect(machine.photoFinished(PhotoKey(link: first, photo: PhotoID(9))) == false)
     let denied = SessionConditions(health: .good, allowsCamera: { _ in false })
     #expect(outcome(ask(3, denied)) == .failed(.cameraPermissionDenied))
     #expect(ask(4).count == 1)
