@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Glasswing
@@ -15,10 +16,31 @@ struct RecordingNameTests {
     arguments: [
       ("/a/walk.mp4", 1, "/a/walk.mp4"), ("/a/walk.mp4", 2, "/a/walk-002.mp4"),
       ("walk.tar.mkv", 12, "walk.tar-012.mkv"),
-      ("/a.b/walk", 2, "/a.b/walk-002"), ("walk.mov", 1234, "walk-1234.mov"),
+      ("/a.b/walk", 2, "/a.b/walk-002"), ("walk.mov", 1234, "walk-1234.mov"), ("a/.mp4", 2, "a/.mp4-002"),
+      (".", 2, ".-002"), ("./////G//", 2, "./////G//-002"),
     ])
   func partNames(_ path: String, _ part: Int, _ expected: String) {
     #expect(RecordingName.path(path, part: part) == expected)
+  }
+
+  @Test(
+    "A file's folder is found for any path",
+    arguments: [
+      ("/a/b.mp4", "/a"), ("b.mp4", "."), ("./b.mp4", "."), ("/b.mp4", "/"), ("/", "/"), ("//", "/"), ("", "."),
+      (".", "."), ("./", "."), ("a/b/", "a"), ("a//b", "a/"),
+    ])
+  func folders(_ path: String, _ folder: String) {
+    #expect(RecordingName.folder(of: path) == folder)
+  }
+
+  @Test("Each part of a recording has a name of its own, whatever the first one's is")
+  func strangeNames() {
+    let name = Array("/a.b/wälk .x.mp4".utf8)
+    for damaged in DecoderVerifier.damaged(name) {
+      let path = String(decoding: damaged, as: UTF8.self)
+      let parts = Set((1...4).map { RecordingName.path(path, part: $0) })
+      #expect(parts.count == 4 && parts.contains(path), "\(path)")
+    }
   }
 
   @Test("A file that exists is left as it is, unless it may be overwritten")

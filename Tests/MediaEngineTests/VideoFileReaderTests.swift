@@ -129,6 +129,20 @@ import Units
     #expect(error?.cause == .notMedia)
   }
 
+  @Test("stamps that lie centuries apart stay at the end of time instead of trapping, in every loop")
+  func centuries() throws {
+    let path = try MediaFactory.newPath("mkv")
+    let settings = ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-fps_mode", "passthrough"]
+    try CommandLineTool.run(
+      "ffmpeg",
+      ["-v", "error", "-f", "lavfi", "-i", "color=black:s=64x64:r=25:d=0.12", "-vf", "setpts=N*4.5e9/TB"] + settings
+        + [path])
+    let reader = try VideoFileReader(path: path, loops: true)
+    let stamps = try (0..<9).map { _ in try #require(try reader.next()).stamp }
+    #expect(stamps[0] == .zero && stamps[1] > .seconds(4_000_000_000))
+    #expect(stamps == stamps.sorted() && stamps.last == .nanoseconds(Int64.max))
+  }
+
   private func read(_ kind: MediaFactory.Kind, loops: Bool, atMost limit: Int) throws -> [FilePicture] {
     let reader = try VideoFileReader(path: MediaFactory.path(kind), loops: loops)
     var pictures: [FilePicture] = []

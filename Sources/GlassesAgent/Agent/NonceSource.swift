@@ -10,9 +10,7 @@ package enum NonceSource: Sendable {
 
   mutating func next() -> Nonce {
     switch self {
-    case .system:
-      var generator = SystemRandomNumberGenerator()
-      return Nonce(from: &generator)
+    case .system: return Nonce()
     case .seeded(var generator):
       let nonce = Nonce(from: &generator)
       self = .seeded(generator)

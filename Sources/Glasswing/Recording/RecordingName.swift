@@ -64,11 +64,12 @@ enum RecordingName {
 
   static func path(_ path: String, part: Int) -> String {
     guard part > 1 else { return path }
-    let ending = (path as NSString).pathExtension
-    let stem = (path as NSString).deletingPathExtension
     let digits = String(part)
-    let number = String(repeating: "0", count: max(0, 3 - digits.count)) + digits
-    return ending.isEmpty ? "\(stem)-\(number)" : "\(stem)-\(number).\(ending)"
+    let number = "-" + String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+    // A dot that begins a name begins no ending.
+    let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+    guard let dot = path[name...].lastIndex(of: "."), dot > name else { return path + number }
+    return path[..<dot] + number + path[dot...]
   }
 
   /// Why what is there, links followed, can't be a recording; nil for a regular file and for what can't be asked.
@@ -82,8 +83,10 @@ enum RecordingName {
     }
   }
 
-  private static func folder(of path: String) -> String {
-    let folder = (path as NSString).deletingLastPathComponent
-    return folder.isEmpty ? "." : folder
+  /// By hand: Foundation's functions for paths in texts trap for some, such as ".".
+  static func folder(of path: String) -> String {
+    let trimmed = path[..<(path.lastIndex { $0 != "/" }.map { path.index(after: $0) } ?? path.startIndex)]
+    guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty && !path.isEmpty ? "/" : "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 }

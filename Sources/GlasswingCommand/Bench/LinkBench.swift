@@ -110,10 +110,9 @@ struct LinkBench {
   }
 
   private func connection(_ role: LinkRole, _ transport: any ByteTransport) -> LinkConnection {
-    var generator = SystemRandomNumberGenerator()
     let hello = Hello(
       role: role, capabilities: [.videoHEVC], identifier: "bench", name: "bench",
-      softwareVersion: GlasswingProgram.version, nonce: Nonce(from: &generator))
+      softwareVersion: GlasswingProgram.version, nonce: Nonce())
     return LinkConnection(
       endpoint: LinkEndpoint(hello: hello), transport: transport, timekeeper: timekeeper, name: "bench-\(role)")
   }

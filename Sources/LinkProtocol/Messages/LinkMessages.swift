@@ -70,6 +70,8 @@ package struct Nonce: Hashable, Sendable {
     guard bytes.count == Self.length else { return nil }
     self.bytes = bytes
   }
+  /// From the system's generator, which nobody can predict.
+  package init() { bytes = (0..<Self.length).map { _ in UInt8.random(in: .min ... .max) } }
   package init(from generator: inout some RandomNumberGenerator) {
     bytes = (0..<Self.length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
   }

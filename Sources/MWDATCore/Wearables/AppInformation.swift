@@ -54,8 +54,8 @@ struct InfoPlist {
     var reader = InfoPlist()
     let fallback = AppInformation.developerMode(executable: executable)
     let named = environment[pathVariable].flatMap { $0.isEmpty ? nil : $0 }
-    let beside = (executable as NSString).deletingLastPathComponent + "/Info.plist"
-    let path = named ?? beside
+    let folder = executable.lastIndex(of: "/").map { executable[...$0] } ?? ""
+    let path = named ?? folder + "Info.plist"
     guard named != nil || FileManager.default.fileExists(atPath: path) else { return (fallback, []) }
     guard let data = FileManager.default.contents(atPath: path) else {
       return (fallback, [ConfigurationProblem(.missingInfoDictionary, "\(path) can't be read")])

@@ -127,7 +127,8 @@ struct VideoFileReaderState: @unchecked Sendable {
   private mutating func beginAnew() throws(MediaError) {
     decoder.flush()
     isDraining = false
-    base = base.addingSaturating(lastStamp.map { $0 - base + lastDuration } ?? 0)
+    // Saturating: a file may claim stamps that lie centuries apart.
+    if let lastStamp { base = lastStamp.addingSaturating(lastDuration) }
     lastStamp = nil
     loop += 1
     index = 0

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import MWDATCore
@@ -86,6 +87,21 @@ struct InfoPlistTests {
     #expect(try read(Data("no property list".utf8)).problems.map(\.error) == [.missingInfoDictionary])
     let absent = InfoPlist.read(environment: [InfoPlist.pathVariable: "/nowhere/Info.plist"], executable: "app")
     #expect(absent.problems.map(\.error) == [.missingInfoDictionary])
+  }
+
+  @Test("A damaged file gives information or says what is wrong, as XML and in binary", arguments: [true, false])
+  func damaged(asXML: Bool) throws {
+    let file = try PropertyListSerialization.data(
+      fromPropertyList: Self.complete, format: asXML ? .xml : .binary, options: 0)
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: path) }
+    for damaged in DecoderVerifier.damaged([UInt8](file), limit: 600) {
+      try Data(damaged).write(to: path)
+      let (information, problems) = InfoPlist.read(
+        environment: [InfoPlist.pathVariable: path.path], executable: "/nowhere/app")
+      #expect(!problems.isEmpty || !information.bundleIdentifier.isEmpty)
+      for problem in problems { #expect(!problem.text.isEmpty) }
+    }
   }
 
   @Test("Every mistake is found at once, in words, the first one first (PERM-3)")
