@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Units
 
@@ -81,6 +82,27 @@ struct ArgumentParserTests {
   func oneLine() {
     let failure = CommandFailure(subject: "a\nb.mp4", "is\r\nbad")
     #expect(failure.line == "glasswing: a b.mp4: is bad")
+  }
+
+  @Test("Words that were cut or changed anywhere are an invocation of the table's, or one line of why not")
+  func damagedWords() {
+    let lines = [
+      "record --simulate --seconds 4 -o walk.mp4 --fps=24 -b2.5M -fq", "photo -o a.jpg --format jpeg --help",
+      "completions zsh", "bench link --json -- --runs",
+    ]
+    for line in lines {
+      for damaged in DecoderVerifier.damaged(Array(line.utf8)) {
+        let words = damaged.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+        do throws(CommandFailure) {
+          guard case .run(let arguments) = try ArgumentParser.parse(words) else { continue }
+          let spec = OptionTable.spec(arguments.command)
+          #expect(arguments.values.keys.allSatisfy(spec.options.contains))
+          #expect(spec.required.allSatisfy(arguments.has))
+        } catch {
+          #expect(!error.line.contains(where: \.isNewline) && error.status == .couldNotStart)
+        }
+      }
+    }
   }
 
   @Test(

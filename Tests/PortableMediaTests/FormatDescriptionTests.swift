@@ -1,5 +1,6 @@
 import Foundation
 import PortableMedia
+import TestSupport
 import Testing
 
 @Suite("Format descriptions")
@@ -54,6 +55,23 @@ struct FormatDescriptionTests {
       description, parameterSetIndex: 0, parameterSetPointerOut: nil, parameterSetSizeOut: nil,
       parameterSetCountOut: nil, nalUnitHeaderLengthOut: nil)
     #expect(other == kCMFormatDescriptionError_ValueNotAvailable)
+  }
+
+  @Test("Damaged parameter sets give a description in range, whose sets come back, or a status; never a trap")
+  func damagedSets() {
+    for (sets, hevc) in [(ParameterSetFixtures.hevcSets, true), (ParameterSetFixtures.h264Sets, false)] {
+      for index in sets.indices {
+        for damaged in DecoderVerifier.damaged(sets[index]) {
+          var changed = sets
+          changed[index] = damaged
+          let (description, status) = create(changed, hevc: hevc)
+          #expect((description == nil) == (status != noErr))
+          guard let description else { continue }
+          let size = CMVideoFormatDescriptionGetDimensions(description)
+          #expect((1...65_536).contains(size.width) && (1...131_072).contains(size.height))
+        }
+      }
+    }
   }
 
   @Test("H.264 parameter sets too")

@@ -210,6 +210,23 @@ struct AgentPhotoTests {
 
 @Suite("The orientation of photos made anew")
 struct PhotoOrientationTests {
+  @Test("is found in any file that begins as a JPEG file does, however damaged the rest is")
+  func statedInDamaged() throws {
+    let plain = try JPEGEncoder.encode(
+      try PatternSource(size: PixelSize(width: 64, height: 64), frameRate: 15).picture(at: .zero).buffer)
+    for damaged in DecoderVerifier.damaged(plain, limit: 500) {
+      let stated = JPEGOrientation.stating(.right, in: damaged)
+      guard damaged.count >= 2 else {
+        #expect(stated == damaged)
+        continue
+      }
+      #expect(stated.count == damaged.count + 36 && stated.prefix(2) == damaged.prefix(2))
+      // Any other marker at the beginning is no JPEG file.
+      guard let still = try? StillDecoder.decode(stated) else { continue }
+      #expect(still.orientation == .right)
+    }
+  }
+
   @Test("is written into a JPEG file as another reader finds it", arguments: StillOrientation.allCases)
   func stated(orientation: StillOrientation) throws {
     let picture = try FeedDescription.pattern.makeSource(size: PixelSize(width: 360, height: 640), frameRate: 15)

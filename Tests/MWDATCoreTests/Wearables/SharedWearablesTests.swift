@@ -67,6 +67,18 @@ struct SharedWearablesTests {
     #expect(environment.handledURLs == [ours, ours])
   }
 
+  @Test(
+    "A URL that was cut or changed anywhere is answered, and handled only if it carries metaWearablesAction (PERM-1)")
+  func damagedURLs() async throws {
+    let ours = Array("my-app://host/path?code=1&metaWearablesAction=register&flow=%C3%A4#end".utf8)
+    for damaged in DecoderVerifier.damaged(ours) {
+      guard let url = URL(string: String(decoding: damaged, as: UTF8.self)) else { continue }
+      guard try await wearables.handleUrl(url) else { continue }
+      #expect(url.absoluteString.contains("metaWearablesAction"))
+      #expect(environment.handledURLs.last == url)
+    }
+  }
+
   @Test("A conformer of somebody else's gets the callback form and both streams by default")
   func defaults() async throws {
     let foreign = Forwarding(inner: wearables)
