@@ -20,7 +20,8 @@ struct StallTests {
     rig.timekeeper.advance(by: .seconds(1))
     #expect(rig.stream.state == .starting)
     #expect(rig.glasses.keyframeRequests.count == 1)
-    #expect(rig.stream.telemetry.stallBegan.map { $0 < last } == true)
+    let present = try #require(rig.stream.telemetry.recentStalls.last)
+    #expect(!present.isOver && present.began < last && present.length == rig.timekeeper.now - present.began)
     rig.timekeeper.advance(by: .seconds(3))
     // The link answers all the while.
     #expect(rig.stream.state == .starting)
@@ -29,9 +30,10 @@ struct StallTests {
     #expect(rig.log.values == ["waitingForDevice", "starting", "streaming", "starting", "streaming"])
     let telemetry = rig.stream.telemetry
     #expect(telemetry.stalls == 1)
-    #expect(telemetry.stallBegan == nil)
+    #expect(telemetry.recentStalls.map(\.isOver) == [true])
+    #expect(telemetry.recentStalls.map(\.length) == [telemetry.stalledTime])
     #expect(telemetry.stalledTime > .milliseconds(3_900) && telemetry.stalledTime < .milliseconds(4_100))
-    let lengths = events.values.compactMap { if case .stallEnded(let length) = $0.kind { length } else { nil } }
+    let lengths = events.values.compactMap { if case .stallEnded(_, let length) = $0.kind { length } else { nil } }
     #expect(lengths == [telemetry.stalledTime])
     withExtendedLifetime(token) {}
   }

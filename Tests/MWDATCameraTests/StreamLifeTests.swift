@@ -110,7 +110,7 @@ struct StreamLifeTests {
     #expect(rig.stream.telemetry.errorTexts == ["feed.mp4: not a media file"])
     #expect(
       events.values.contains {
-        $0.kind == .failed(description: error.description, text: "feed.mp4: not a media file")
+        $0.kind == .failed(StreamFailure(error, .reported(code), at: .start, text: "feed.mp4: not a media file"))
       })
     // They have stopped by themselves.
     #expect(rig.glasses.streamStops.isEmpty)

@@ -192,6 +192,9 @@ package final class GlassesAgent: Sendable {
     case .videoDropped(let stream, _, let needsSync):
       guard needsSync, !faults.ignoresKeyframeRequests else { return }
       state.withLock { $0.videos[StreamKey(link: key, stream: stream)] }?.requestKeyframe()
+    case .clockRealigned:
+      // Apps align their clock to the glasses'.
+      break
     case .accessUnit, .photoProgress, .photo:
       act { $0.receivedMedia(from: key) }
     case .closed:

@@ -38,35 +38,6 @@ private struct HealthAnnouncer: Announcer {
   }
 }
 
-extension StreamHealthEvent {
-  /// nil for what states and errors say already.
-  init?(_ event: StreamTelemetryEvent) {
-    let time = event.time.nanoseconds
-    switch event.kind {
-    case .started: return nil
-    case .negotiated(let video):
-      self.init(.negotiated, hostNanoseconds: time, video: NegotiatedVideo(video))
-    case .changed(let old, let new, let reason):
-      self.init(
-        .formatChanged, hostNanoseconds: time, text: "\(reason)", video: NegotiatedVideo(new),
-        oldVideo: old.map { NegotiatedVideo($0) })
-    case .gap(let lost): self.init(.unitsLost, hostNanoseconds: time, count: UInt64(max(0, lost)))
-    case .keyframeRequested(let reason): self.init(.keyframeRequested, hostNanoseconds: time, text: "\(reason)")
-    case .keyframeArrived(let withheld): self.init(.keyframeArrived, hostNanoseconds: time, count: withheld)
-    case .decoderBehind(let dropped):
-      self.init(.decoderBehind, hostNanoseconds: time, count: UInt64(max(0, dropped)))
-    case .decoderFailed(let text): self.init(.decoderFailed, hostNanoseconds: time, text: text)
-    case .stallBegan(let since, _): self.init(.stallBegan, hostNanoseconds: time, length: event.time - since)
-    case .stallEnded(let length): self.init(.stallEnded, hostNanoseconds: time, length: length)
-    case .paused(let reason): self.init(.paused, hostNanoseconds: time, text: PauseReason(reason).rawValue)
-    case .resumed: self.init(.resumed, hostNanoseconds: time)
-    case .failed(let description, let text):
-      self.init(.failed, hostNanoseconds: time, text: text.isEmpty ? description : text)
-    case .photoFailed(let text): self.init(.photoFailed, hostNanoseconds: time, text: text)
-    }
-  }
-}
-
 extension NegotiatedVideo {
   init(_ video: VideoParameters) {
     self.init(width: video.size.width, height: video.size.height, frameRate: Int(video.frameRate))
@@ -85,6 +56,9 @@ extension StreamStatistics {
         decoderBehind: telemetry.drops.decodeQueue, undecodable: telemetry.drops.undecodable,
         listeners: telemetry.drops.listeners),
       gaps: telemetry.gaps, stalls: telemetry.stalls, stalledTime: telemetry.stalledTime,
+      recentStalls: telemetry.recentStalls.map {
+        Stall(startHostNanoseconds: $0.began.nanoseconds, length: $0.length, isOver: $0.isOver)
+      },
       keyframeRequests: telemetry.keyframeRequests, keyframes: telemetry.syncUnits,
       starts: telemetry.starts, failures: telemetry.failures, failureTexts: telemetry.errorTexts)
   }

@@ -15,29 +15,44 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
 
     /// The glasses agreed to a size and rate: `video`.
     public static let negotiated = Kind(rawValue: "negotiated")
-    /// Size or rate change; comes before the first frame in the new form. `video` is the new one, `oldVideo` the old.
+    /// Size or rate change; comes before the first frame in the new form. `video` is the new one, `oldVideo` the old,
+    /// `text` the reason: `linkNarrowed`, `linkWidened`, `thermal`, `source`.
     public static let formatChanged = Kind(rawValue: "formatChanged")
-    /// Units were lost on the link: `count`. What depends on them is withheld.
+    /// Units were lost on the link: `count`. What depends on them is withheld: `withheld` units by now.
     public static let unitsLost = Kind(rawValue: "unitsLost")
     /// A keyframe was asked for; `text` says why: `loss`, `lateListener`, `application`.
     public static let keyframeRequested = Kind(rawValue: "keyframeRequested")
-    /// A keyframe ended a wait, in which `count` units were withheld.
+    /// A keyframe ended a wait, in which `withheld` units were withheld.
     public static let keyframeArrived = Kind(rawValue: "keyframeArrived")
-    /// Pictures have stopped coming while streaming; `length` says for how long by now.
+    /// Pictures have stopped coming while streaming: since `startHostNanoseconds`, for `length` by now.
     public static let stallBegan = Kind(rawValue: "stallBegan")
-    /// Pictures come again, or the stream ended; `length` is the stall's.
+    /// Pictures come again, or the stream rests or ends; start and `length` are the stall's.
     public static let stallEnded = Kind(rawValue: "stallEnded")
+    /// The link does not answer during a stall.
+    public static let reconnecting = Kind(rawValue: "reconnecting")
+    /// It answers again, `length` after `reconnecting`.
+    public static let reconnected = Kind(rawValue: "reconnected")
+    /// The state is `.waitingForDevice`, or stays so for another reason; `text` says which: `permission`, `pausedSession`,
+    /// `silentLink`.
+    public static let waiting = Kind(rawValue: "waiting")
     /// The glasses hold the session; `text` says why: `wearer`, `thermal`, `system` (see `PauseReason`).
     public static let paused = Kind(rawValue: "paused")
-    /// The glasses go on with the session.
+    /// The glasses go on with the session; a picture comes next.
     public static let resumed = Kind(rawValue: "resumed")
+    /// A listener was too slow: it missed `count` frames since it was last told of, at most once a second. `listener` is
+    /// its number among `frameListeners`.
+    public static let listenerBehind = Kind(rawValue: "listenerBehind")
     /// The decoder was too slow, and `count` units were dropped up to the next keyframe.
     public static let decoderBehind = Kind(rawValue: "decoderBehind")
     /// The decoder refused a unit; `text` says why.
     public static let decoderFailed = Kind(rawValue: "decoderFailed")
-    /// The attempt ended by a failure; `text` names the cause, such as what is wrong with a file.
+    /// The glasses' clock jumped: presentation times are later by `length` than they would have been (earlier where it is
+    /// negative), and increase all the same.
+    public static let clockRealigned = Kind(rawValue: "clockRealigned")
+    /// The attempt ended by `error`, whose stage is the step at which it failed; `text` names the cause, such as what is
+    /// wrong with a file.
     public static let failed = Kind(rawValue: "failed")
-    /// A capture ended without a photo; `text` says why.
+    /// A capture ended without a photo, by `error`; `text` says why.
     public static let photoFailed = Kind(rawValue: "photoFailed")
   }
 
@@ -46,27 +61,28 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
   /// When, in nanoseconds on the host's monotonic clock, which frames' presentation times are on too.
   public let hostNanoseconds: Int64
   /// In words, where the kind has any.
-  public let text: String?
+  public internal(set) var text: String?
   /// How many, where the kind counts.
-  public let count: UInt64?
+  public internal(set) var count: UInt64?
+  /// The number of a listener for frames, where the kind concerns one.
+  public internal(set) var listener: Int?
+  /// How many units were withheld, where the kind says so.
+  public internal(set) var withheld: UInt64?
+  /// When it began, where the kind says so; on the clock of `hostNanoseconds`.
+  public internal(set) var startHostNanoseconds: Int64?
   /// How long, where the kind says so.
-  public let length: Duration?
+  public internal(set) var length: Duration?
   /// The form of the pictures, where the kind has one.
-  public let video: NegotiatedVideo?
+  public internal(set) var video: NegotiatedVideo?
   /// The form before.
-  public let oldVideo: NegotiatedVideo?
+  public internal(set) var oldVideo: NegotiatedVideo?
+  /// The error that was announced, where the kind has one.
+  public internal(set) var error: ErrorFacts?
 
-  init(
-    _ kind: Kind, hostNanoseconds: Int64, text: String? = nil, count: UInt64? = nil, length: Duration? = nil,
-    video: NegotiatedVideo? = nil, oldVideo: NegotiatedVideo? = nil
-  ) {
+  init(_ kind: Kind, hostNanoseconds: Int64, text: String? = nil) {
     self.kind = kind
     self.hostNanoseconds = hostNanoseconds
     self.text = text
-    self.count = count
-    self.length = length
-    self.video = video
-    self.oldVideo = oldVideo
   }
 
   /// `hostNanoseconds` as the media types have it.

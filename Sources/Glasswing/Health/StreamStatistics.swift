@@ -20,6 +20,16 @@ public struct StreamStatistics: Codable, Hashable, Sendable {
     public var total: UInt64 { lost &+ withheld &+ stale &+ decoderBehind &+ undecodable &+ listeners }
   }
 
+  /// A time without pictures while streaming.
+  public struct Stall: Codable, Hashable, Sendable {
+    /// When the last picture before it came, in nanoseconds on the host's monotonic clock.
+    public let startHostNanoseconds: Int64
+    /// From then to the next picture, or to the stream's pause or end.
+    public let length: Duration
+    /// False while it goes on.
+    public let isOver: Bool
+  }
+
   /// Frames handed to listeners, each counted once however many listen.
   public let frames: UInt64
   /// Compressed pictures (access units) that arrived, and their bytes.
@@ -42,10 +52,12 @@ public struct StreamStatistics: Codable, Hashable, Sendable {
   public let drops: Drops
   /// How often something was found missing.
   public let gaps: UInt64
-  /// How often pictures stopped coming while streaming, and for how long in all, the present stall not counted.
+  /// How often pictures stopped coming while streaming, the present stall included.
   public let stalls: UInt64
   /// The length of the stalls that are over.
   public let stalledTime: Duration
+  /// The last 16 stalls, newest last; of one that goes on, the length so far.
+  public let recentStalls: [Stall]
   /// Keyframes asked for, by whatever cause.
   public let keyframeRequests: UInt64
   /// Keyframes that arrived, asked for or not.

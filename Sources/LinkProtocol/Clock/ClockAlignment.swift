@@ -60,6 +60,8 @@ package struct ClockAlignment: Sendable {
   /// Host seconds per device second, less one.
   package private(set) var drift: Double = 0
   package private(set) var realignments: UInt64 = 0
+  /// By how much the last realignment moved the mapping: positive when times are mapped to later ones than before.
+  package private(set) var lastRealignment: Duration = .zero
   package private(set) var lastRoundTrip: Duration?
 
   package init() {}
@@ -86,7 +88,13 @@ package struct ClockAlignment: Sendable {
     if contradicts(device: device, host: host, roundTrip: roundTrip) {
       contradictions.append((device, host, roundTrip))
       guard contradictions.count >= Self.contradictionCount else { return }
+      let before = mapped(transmitted)
       restart()
+      estimateDrift()
+      bend(at: transmitted + .nanoseconds(roundTrip / 2))
+      realignments += 1
+      if let before, let after = mapped(transmitted) { lastRealignment = after - before }
+      return
     } else {
       contradictions.removeAll()
       append(device: device, host: host, roundTrip: roundTrip)
@@ -100,8 +108,12 @@ package struct ClockAlignment: Sendable {
   package mutating func hostTime(of time: DeviceTime, arrived: Instant) -> Instant {
     isInUse = true
     if segments.isEmpty { segments = [Segment(device: time, host: arrived, rate: 0)] }
-    guard let segment = segments.last(where: { $0.device <= time }) ?? segments.first else { return arrived }
-    return segment.host(at: time)
+    return mapped(time) ?? arrived
+  }
+
+  /// Nil while there is no mapping.
+  private func mapped(_ time: DeviceTime) -> Instant? {
+    (segments.last(where: { $0.device <= time }) ?? segments.first)?.host(at: time)
   }
 
   // MARK: - Samples
@@ -132,7 +144,6 @@ package struct ClockAlignment: Sendable {
     isDriftKnown = false
     for sample in fresh { append(device: sample.device, host: sample.host, roundTrip: sample.roundTrip) }
     segments.removeAll()
-    realignments += 1
   }
 
   // MARK: - Estimates

@@ -266,8 +266,10 @@ package struct LinkEndpoint: Sendable {
 
   mutating func accept(_ reply: ClockReply, at now: Instant) {
     guard clockExchange?.accepts(reply) == true else { return }
+    let before = alignment.realignments
     alignment.add(
       originated: reply.originated, received: reply.received, transmitted: reply.transmitted, arrived: now)
+    if alignment.realignments > before { emit(.clockRealigned(by: alignment.lastRealignment)) }
   }
 
   private mutating func sending(

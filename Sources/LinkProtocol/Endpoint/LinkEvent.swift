@@ -18,6 +18,9 @@ package enum LinkEvent: Hashable, Sendable {
   case silent(since: Instant)
   /// A peer that was silent is heard again, after so long; before what it says.
   case heardAgain(after: Duration)
+  /// The peer's clock stood still or jumped, and its times are mapped anew: to later ones when this is positive. Media
+  /// of a running stream keep increasing stamps.
+  case clockRealigned(by: Duration)
   /// Exactly once, and last.
   case closed(LinkClose)
 }

@@ -128,7 +128,12 @@ extension Photo: CaptureOwner {
         imageData: Data(bytes), metadata: nil, timestamp: received, origin: PhotoOrigin(facts, captured: captured)))
   }
 
-  func captureFailed(_ failure: CaptureMachine.Failure) { errors.send(PhotoError(failure)) }
+  func captureFailed(_ failure: CaptureMachine.Failure) {
+    let error = PhotoError(failure)
+    errors.send(error)
+    // No photo can be taken without it, and the same error ends a start: it is an end here too.
+    if case .permissionDenied = error { lane.run { [weak self] in self?.stop() } }
+  }
 }
 
 extension PhotoSize {

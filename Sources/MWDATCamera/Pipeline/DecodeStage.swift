@@ -150,6 +150,7 @@ private final class DecodeWorker: Sendable {
     telemetry.pictureDecoded()
     guard let sample = try? decoding.samples.makeSample(picture, presentation: unit.presentation) else { return }
     telemetry.frameDelivered(captured: unit.presentation)
+    events.decoded(stream)
     outlet.deliver(VideoFrame(sampleBuffer: sample, isSync: true, followsGap: followsGap), of: stream)
   }
 

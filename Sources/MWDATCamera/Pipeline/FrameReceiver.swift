@@ -54,6 +54,11 @@ final class FrameReceiver: Sendable {
       outlet: outlet, timekeeper: timekeeper, telemetry: telemetry, requester: requester, events: events,
       verifiesPictures: verifiesPictures)
     outlet.onListenersChanged { [weak self] in self?.listenersChanged($0) }
+    let drops = ListenerDrops()
+    outlet.onDrops { listener, count in
+      guard let told = drops.missed(count, by: listener, at: timekeeper.now) else { return }
+      telemetry.note(.listenerBehind(listener: listener, dropped: told))
+    }
   }
 
   func serve(_ owner: any FrameOwner) { events.serve(owner) }
@@ -114,8 +119,9 @@ final class FrameReceiver: Sendable {
     case .unusable(let stream, let text):
       events.failed(stream, text)
     case .passed(let stream, let isDiscontinuity, let sample):
-      if !outlet.hasListeners { telemetry.unitPassed() }
-      events.passed(stream)
+      let hasListeners = outlet.hasListeners
+      if !hasListeners { telemetry.unitPassed() }
+      events.passed(stream, isFrame: codec == .hvc1 || !hasListeners)
       switch codec {
       case .raw:
         decode.offer(received, isDiscontinuity: isDiscontinuity)
@@ -139,17 +145,20 @@ final class FrameReceiver: Sendable {
     guard unit.codec == .hevc else {
       return .unusable(stream, "the glasses send \(unit.codec) where HEVC was asked for")
     }
-    if received.lostBefore > 0 || unit.flags.contains(.discontinuity) {
-      telemetry.note(.gap(lost: received.lostBefore))
-    }
+    let isGap = received.lostBefore > 0 || unit.flags.contains(.discontinuity)
     let layout: AccessUnitLayout
     do throws(UnusableUnit) {
       layout = try state.samples.examine(unit)
     } catch {
+      if isGap { telemetry.note(.gap(lost: received.lostBefore, withheld: 0)) }
       return refuse(unit, error, stream, &state)
     }
     let wasWaiting = state.gate.isWaiting
-    switch state.gate.admit(sequence: received.sequence, flags: unit.flags, lostBefore: received.lostBefore) {
+    let verdict = state.gate.admit(sequence: received.sequence, flags: unit.flags, lostBefore: received.lostBefore)
+    if isGap {
+      telemetry.note(.gap(lost: received.lostBefore, withheld: state.gate.isWaiting ? state.gate.withheldInWait : 0))
+    }
+    switch verdict {
     case .withhold(let asks):
       telemetry.count { $0.withheld += 1 }
       if asks { requester.request(.loss) }

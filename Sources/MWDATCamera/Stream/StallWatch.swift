@@ -2,41 +2,54 @@ import LinkProtocol
 import LinkTransport
 import Units
 
-/// What a stream must remember to notice that units stop coming, and whether the link still answers then.
+/// What a stream must remember to notice that pictures stop coming, and whether the link still answers then.
 struct StallWatch: Sendable {
-  /// When the last unit passed the loss gate.
-  var lastUnit = Instant.distantPast
+  /// Between two looks during a stall. An idle link asks its peer for a sign of life after a second, and the clocks are
+  /// compared each second: within this a live one has always had something.
+  static let linkLook: Duration = .milliseconds(1500)
+
+  /// Gaps that are remembered: one that is long by accident doesn't make a stream a slow one.
+  private static let gapCount = 4
+  /// An interval beyond this is not waited for thrice.
+  private static let longestInterval: Duration = .seconds(2)
+
+  /// When the last picture came: a unit through the loss gate or, where listeners want decoded ones, a decoded one.
+  private(set) var lastUnit = Instant.distantPast
   /// A look is queued.
   var isWatching = false
+  /// Between the last pictures; zero where none is known.
+  private var gaps = [Duration](repeating: .zero, count: gapCount)
+  private var nextGap = 0
   /// What the link had received at the last look.
   private var bytesSeen: UInt64 = 0
-  /// When the last unit before the stall passed that was told of and is not over.
-  private var toldSince: Instant?
 
-  /// How long a gap may be: `limit`, or three frame intervals where that is more.
-  static func patience(limit: Duration, frameRate: UInt8) -> Duration {
-    max(limit, .seconds(3) / Int(max(1, frameRate)))
+  /// Another attempt begins.
+  mutating func restart() {
+    lastUnit = .distantPast
+    for index in gaps.indices { gaps[index] = .zero }
   }
 
-  /// True when anything came since it was last called. An idle link asks its peer for a sign of life after a second, so
-  /// that a live one has always had something in a second.
+  mutating func passed(at now: Instant) {
+    if lastUnit != .distantPast {
+      gaps[nextGap] = now - lastUnit
+      nextGap = (nextGap + 1) % Self.gapCount
+    }
+    lastUnit = now
+  }
+
+  /// How long a gap may be: `limit`, or three frame intervals where that is more. The interval is the agreed one, or the
+  /// one that is seen where the source is slower.
+  func patience(limit: Duration, frameRate: UInt8) -> Duration {
+    let agreed: Duration = .seconds(1) / Int(max(1, frameRate))
+    let seen = min(Self.longestInterval, gaps.min() ?? .zero)
+    return max(limit, max(agreed, seen) * 3)
+  }
+
+  /// True when anything came since it was last called.
   @discardableResult
   mutating func noteReceived(_ statistics: LinkStatistics) -> Bool {
     let bytes = statistics.received.reduce(0 as UInt64) { $0.addingSaturating($1.bytes) }
     defer { bytesSeen = bytes }
     return bytes > bytesSeen
-  }
-
-  /// Since when nothing passes; nil when that was told of already.
-  mutating func began() -> Instant? {
-    guard toldSince == nil else { return nil }
-    toldSince = lastUnit
-    return lastUnit
-  }
-
-  /// The stall's length; nil when none was told of.
-  mutating func ended(at now: Instant) -> Duration? {
-    defer { toldSince = nil }
-    return toldSince.map { now - $0 }
   }
 }

@@ -23,12 +23,15 @@ public final class Stream: Sendable {
   private struct State {
     var machine: StreamMachine
     var timer: LaneTimer?
-    /// What is known of the failure that is being handled: where it comes from, and in words.
+    /// What is known of the failure that is being handled: where the event came in, where it comes from, and in words.
+    var failureStage = StreamMachine.Stage.connect
     var failureCause = FailureCause.here
     var failureText = ""
     var lastFailure: StreamFailure?
     weak var owner: (any StreamOwner)?
     var stall = StallWatch()
+    var budget: RecoveryBudget
+    var news = StreamNews()
   }
 
   /// What was asked for, as it was asked.
@@ -41,7 +44,7 @@ public final class Stream: Sendable {
   private let errors: Broadcaster<StreamError>
   private let photos: Broadcaster<PhotoData>
   private let recorder: TelemetryRecorder
-  private let stallLimit: Duration
+  private let limits: StreamMachine.Limits
   private let current: Mutex<State>
   private let frames: FrameReceiver
 
@@ -55,8 +58,9 @@ public final class Stream: Sendable {
     photos = Broadcaster(lane: lane)
     recorder = TelemetryRecorder(timekeeper: context.timekeeper, lane: lane)
     let limits = Self.limits
-    stallLimit = limits.stall
-    current = Mutex(State(machine: StreamMachine(device: context.device, limits: limits)))
+    self.limits = limits
+    current = Mutex(
+      State(machine: StreamMachine(device: context.device, limits: limits), budget: RecoveryBudget(limits.budget)))
     frames = FrameReceiver(
       codec: configuration.videoCodec, link: context.link, timekeeper: context.timekeeper, telemetry: recorder,
       verifiesPictures: Self.verifiesPictures)
@@ -183,9 +187,9 @@ extension Stream {
         .failed(stream, StreamError(ending: failure.code)), .reported(failure.code),
         text: "\(failure.code): \(failure.text)")
     case .closed(let close):
-      handle(
-        .linkLost(StreamError(close, device: context.device)), FailureCause(close),
-        text: "the link ended: \(close.cause)")
+      handle(.linkLost(StreamError(close, device: context.device)), FailureCause(close), text: close.words)
+    case .clockRealigned(let step):
+      recorder.note(.clockRealigned(by: step))
     // That units stop coming says more, and sooner.
     case .silent, .heardAgain: break
     case .opened, .message, .photoProgress, .photo, .videoDropped:
@@ -216,10 +220,19 @@ extension Stream {
   private func apply(
     _ event: StreamMachine.Event, _ state: inout State, cause: FailureCause = .here, text: String = ""
   ) {
-    state.failureCause = cause
-    state.failureText = text
-    for action in state.machine.handle(event) { carryOut(action, &state) }
-    noteStall(&state)
+    let before = state.machine.phase
+    let stage = state.machine.stage(of: event)
+    let actions = state.machine.handle(event)
+    guard before != state.machine.phase || !actions.isEmpty else { return }
+    let now = context.timekeeper.now
+    let news = state.news.tell(
+      of: event, from: before, to: state.machine.phase, lastUnit: state.stall.lastUnit, at: now)
+    for kind in news {
+      recorder.note(kind)
+      if case .stallEnded = kind { state.budget.end(at: now) }
+    }
+    (state.failureStage, state.failureCause, state.failureText) = (stage, cause, text)
+    for action in actions { carryOut(action, &state) }
   }
 
   /// With the lock held: everything here is queued or takes locks that lie below this one.
@@ -229,11 +242,15 @@ extension Stream {
       if new == .stopping, desk.cancel(.stream) { captureFailed(.cancelled) }
       states.send(new)
     case .report(let error):
-      state.lastFailure = StreamFailure(error, state.failureCause, text: state.failureText)
-      recorder.note(.failed(description: error.description, text: state.failureText))
+      let failure = StreamFailure(
+        error, state.failureCause, at: state.failureStage, text: state.failureText)
+      state.lastFailure = failure
+      recorder.note(.failed(failure))
       errors.send(error)
     case .check(let attempt):
       recorder.note(.started(attempt))
+      state.stall.restart()
+      state.budget = RecoveryBudget(limits.budget)
       lane.run { [weak self] in self?.check(attempt) }
     case .open(let attempt):
       frames.open(attempt)
@@ -261,17 +278,17 @@ extension Stream {
     }
   }
 
-  /// One look is queued at a time, for the moment at which a unit would be missing, as long as there is a stream that
+  /// One look is queued at a time, for the moment at which a picture would be missing, as long as there is a stream that
   /// should have some.
   private func watch(_ state: inout State) {
     guard !state.stall.isWatching else { return }
     state.stall.isWatching = true
-    look(at: state.stall.lastUnit + patience)
+    look(at: state.stall.lastUnit + patience(state))
   }
 
-  private var patience: Duration {
-    StallWatch.patience(
-      limit: stallLimit, frameRate: recorder.frameRate ?? streamConfiguration.videoParameters.frameRate)
+  private func patience(_ state: borrowing State) -> Duration {
+    state.stall.patience(
+      limit: limits.stall, frameRate: recorder.frameRate ?? streamConfiguration.videoParameters.frameRate)
   }
 
   private func look(at time: Instant) {
@@ -285,33 +302,26 @@ extension Stream {
     current.withLock { state in
       switch state.machine.phase {
       case .streaming(let attempt):
-        let due = state.stall.lastUnit + patience
+        let due = state.stall.lastUnit + patience(state)
         guard due <= now else { return look(at: due) }
         // Whether the link answers shows at the next look: a quiet one is just being asked for a sign of life.
         state.stall.noteReceived(statistics)
-        apply(.unitsMissing(attempt, linkAnswers: true), &state)
-        look(at: now + patience)
+        let allowance = state.budget.begin(since: state.stall.lastUnit, at: now)
+        apply(
+          .unitsMissing(attempt, linkAnswers: true, allowance: allowance), &state, cause: .silence, text: Self.spent)
+        look(at: now + StallWatch.linkLook)
       case .stalled(let attempt, _, _):
         let linkAnswers = state.stall.noteReceived(statistics)
         apply(.unitsMissing(attempt, linkAnswers: linkAnswers), &state)
-        look(at: now + patience)
+        look(at: now + StallWatch.linkLook)
       case .stopped, .waitingForDevice, .starting, .paused, .resuming, .stopping, .invalidated:
         state.stall.isWatching = false
       }
     }
   }
 
-  /// Tells of a stall's beginning and end, as the machine has just decided.
-  private func noteStall(_ state: inout State) {
-    switch state.machine.phase {
-    case .stalled(_, let linkAnswers, _):
-      guard let since = state.stall.began() else { return }
-      recorder.note(.stallBegan(since: since, linkAnswers: linkAnswers))
-    case .stopped, .waitingForDevice, .starting, .streaming, .paused, .resuming, .stopping, .invalidated:
-      guard let length = state.stall.ended(at: context.timekeeper.now) else { return }
-      recorder.note(.stallEnded(length: length))
-    }
-  }
+  /// The text of an end by a spent budget, which is the only one that missing units bring by themselves.
+  private static let spent = "pictures stopped coming too often, or for too long in all"
 
   private func check(_ attempt: StreamID) {
     if let audio = streamConfiguration.audioCodec {
@@ -328,12 +338,26 @@ extension Stream {
 }
 
 extension Stream: FrameOwner {
-  func unitPassed(_ stream: StreamID) {
+  func unitPassed(_ stream: StreamID, isFrame: Bool) {
     let now = context.timekeeper.now
     current.withLock { state in
-      state.stall.lastUnit = now
-      apply(.unitPassed(stream), &state)
+      // While streaming, what goes to the decoder counts when it has come out of it: else a stream whose pictures can't
+      // be decoded would be streaming, and its listeners would hear nothing.
+      if isFrame || !state.machine.phase.wantsFrames { pass(stream, at: now, &state) }
     }
+  }
+
+  func frameDecoded(_ stream: StreamID) {
+    let now = context.timekeeper.now
+    current.withLock { state in
+      if state.machine.phase.wantsFrames { pass(stream, at: now, &state) }
+    }
+  }
+
+  private func pass(_ stream: StreamID, at now: Instant, _ state: inout State) {
+    guard state.machine.currentAttempt == stream else { return }
+    state.stall.passed(at: now)
+    apply(.unitPassed(stream), &state)
   }
 
   func framesFailed(_ stream: StreamID, _ text: String) { handle(.failed(stream, .videoStreamingError), text: text) }

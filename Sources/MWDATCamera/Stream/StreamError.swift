@@ -26,10 +26,10 @@ public enum StreamError: DatError, Equatable {
 
   public var description: String {
     switch self {
-    case .internalError: "The stream ended by an internal error. Start it again."
+    case .internalError: "The stream ended by an internal error. Add a new camera and start again."
     case .deviceNotFound(let device): "Device \(device) is not known. Pair it, or choose another."
     case .deviceNotConnected(let device): "Device \(device) is not connected. Switch it on and bring it close."
-    case .timeout: "The glasses sent no pictures in time. Start the stream again."
+    case .timeout: "The glasses sent no pictures in time. Add a new camera and start again."
     case .videoStreamingError: "The camera's pictures can't be streamed. Its health events say why."
     case .audioStreamingError: "The sound that was asked for can't be streamed. Ask for less, or for none."
     case .permissionDenied: "The camera permission is not granted. Ask for it with requestPermission(.camera)."
@@ -38,6 +38,22 @@ public enum StreamError: DatError, Equatable {
     case .batteryLow: "The battery of the glasses is too low to stream. Charge them."
     case .peakPowerLimit: "The glasses have not enough power to stream. Charge them."
     case .photoCaptureFailed: "The photo could not be taken. Try again; the stream goes on."
+    }
+  }
+}
+
+extension LinkClose {
+  /// Why the link ended, for logs and health events.
+  var words: String {
+    switch cause {
+    case .goodbye(let goodbye):
+      "the glasses left: \(goodbye.reason)" + (goodbye.text.isEmpty ? "" : " (\(goodbye.text))")
+    case .finished: "the link was closed on this side"
+    case .transport(.peerClosed): "the glasses closed the connection"
+    case .transport(.closedHere): "the connection was closed on this side"
+    case .transport(.failed(let text)): "the connection broke: \(text)"
+    case .protocolError(let error): "the link broke the protocol: \(error.description)"
+    case .silent: "nothing was heard from the glasses any more"
     }
   }
 }

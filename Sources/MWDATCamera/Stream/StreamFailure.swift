@@ -4,12 +4,15 @@ import MWDATCore
 package struct StreamFailure: Equatable, Sendable {
   package var error: StreamError
   package var cause: FailureCause
-  /// In words of whoever knows the cause; may be empty.
+  /// The step at which it failed.
+  package var stage: StreamMachine.Stage
+  /// In words of whoever knows the cause: which file, what is wrong with it. May be empty.
   package var text: String
 
-  package init(_ error: StreamError, _ cause: FailureCause, text: String = "") {
+  package init(_ error: StreamError, _ cause: FailureCause, at stage: StreamMachine.Stage, text: String = "") {
     self.error = error
     self.cause = cause
+    self.stage = stage
     self.text = text
   }
 }

@@ -46,8 +46,9 @@ package struct StreamMachine: Sendable {
     case refused(StreamID, StreamError)
     /// An access unit has passed the loss gate.
     case unitPassed(StreamID)
-    /// None has passed for too long; comes again when it is known anew whether the link answers.
-    case unitsMissing(StreamID, linkAnswers: Bool)
+    /// None has passed for too long; comes again when it is known anew whether the link answers. The recovery that it
+    /// begins may take `allowance` at most (nil: `Limits.recovery`); with none left the attempt ends.
+    case unitsMissing(StreamID, linkAnswers: Bool, allowance: Duration? = nil)
     /// This side can't go on with this attempt, or the glasses reported a failure of it.
     case failed(StreamID, StreamError)
     /// The glasses say that the stream has ended: as asked, or by this error.
@@ -95,6 +96,8 @@ package struct StreamMachine: Sendable {
     package var stall: Duration = .seconds(1)
     /// From then to the next unit.
     package var recovery: Duration = .seconds(10)
+    /// What all recoveries of one attempt may take.
+    package var budget = RecoveryBudget.Limits()
     package init() {}
   }
 
@@ -143,7 +146,8 @@ package struct StreamMachine: Sendable {
     case .permitted(let attempt): permitted(attempt)
     case .refused(let attempt, let error), .failed(let attempt, let error): failed(attempt, error)
     case .unitPassed(let attempt): unitPassed(attempt)
-    case .unitsMissing(let attempt, let linkAnswers): unitsMissing(attempt, linkAnswers: linkAnswers)
+    case .unitsMissing(let attempt, let linkAnswers, let allowance):
+      unitsMissing(attempt, linkAnswers: linkAnswers, allowance: allowance)
     case .glassesStopped(let attempt, let error): glassesStopped(attempt, error)
     case .linkLost(let error): linkLost(error)
     case .sessionPaused: sessionPaused()
@@ -204,19 +208,26 @@ extension StreamMachine {
     }
   }
 
-  private mutating func unitsMissing(_ attempt: StreamID, linkAnswers: Bool) -> [Action] {
+  private mutating func unitsMissing(_ attempt: StreamID, linkAnswers: Bool, allowance: Duration?) -> [Action] {
     let news: StreamState = linkAnswers ? .starting : .waitingForDevice
     switch phase {
     case .streaming(attempt):
+      let length = min(limits.recovery, allowance ?? limits.recovery)
+      guard length > .zero else { return end(attempt, missingError(linkAnswers), tellsGlasses: true) }
       let id = nextDeadline()
       phase = .stalled(attempt, linkAnswers: linkAnswers, id)
-      return [.announce(news), .setDeadline(id, limits.recovery), .askForKeyframe]
+      return [.announce(news), .setDeadline(id, length), .askForKeyframe]
     case .stalled(attempt, !linkAnswers, let id):
       phase = .stalled(attempt, linkAnswers: linkAnswers, id)
       return [.announce(news), .askForKeyframe]
     case .streaming, .stalled, .starting, .resuming, .paused, .stopped, .waitingForDevice, .stopping, .invalidated:
       return []
     }
+  }
+
+  /// What it is to the app that pictures don't come again.
+  private func missingError(_ linkAnswers: Bool) -> StreamError {
+    linkAnswers ? .timeout : .deviceNotConnected(device)
   }
 
   private mutating func stop() -> [Action] {
@@ -325,10 +336,10 @@ extension StreamMachine {
     switch phase {
     case .waitingForDevice(let attempt, _, id):
       return end(attempt, .deviceNotConnected(device), tellsGlasses: false)
-    case .starting(let attempt, id), .resuming(let attempt, id), .stalled(let attempt, linkAnswers: true, id):
+    case .starting(let attempt, id), .resuming(let attempt, id):
       return end(attempt, .timeout, tellsGlasses: true)
-    case .stalled(let attempt, linkAnswers: false, id):
-      return end(attempt, .deviceNotConnected(device), tellsGlasses: true)
+    case .stalled(let attempt, let linkAnswers, id):
+      return end(attempt, missingError(linkAnswers), tellsGlasses: true)
     case .stopping(_, let next, id):
       return stopped(next: next)
     case .waitingForDevice, .starting, .resuming, .stopping, .streaming, .stalled, .paused, .stopped, .invalidated:

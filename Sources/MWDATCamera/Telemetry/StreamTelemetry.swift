@@ -20,6 +20,14 @@ package struct StreamTelemetry: Sendable {
     package init() {}
   }
 
+  /// A time without units while streaming.
+  package struct Stall: Hashable, Sendable {
+    /// When the last unit before it passed.
+    package var began: Instant
+    package var length: Duration
+    package var isOver: Bool
+  }
+
   /// Access units that arrived for the current attempt, and their bytes.
   package var units: UInt64 = 0
   package var bytes: UInt64 = 0
@@ -36,10 +44,11 @@ package struct StreamTelemetry: Sendable {
   /// How often the stream was started, and how often it failed.
   package var starts: UInt64 = 0
   package var failures: UInt64 = 0
-  /// Times that units stopped coming while streaming, how long that lasted in all, and when the present one began.
+  /// Times that units stopped coming while streaming, and how long that lasted in all, the present one not counted.
   package var stalls: UInt64 = 0
   package var stalledTime: Duration = .zero
-  package var stallBegan: Instant?
+  /// The last of them, newest last; at most `Self.stallLimit`. Of the present one the length so far.
+  package var recentStalls: [Stall] = []
   /// Over the last second before the snapshot.
   package var unitsPerSecond: Double = 0
   package var framesPerSecond: Double = 0
@@ -54,44 +63,7 @@ package struct StreamTelemetry: Sendable {
   package var errorTexts: [String] = []
 
   package static let errorLimit = 8
+  package static let stallLimit = 16
 
   package init() {}
-}
-
-/// Something about a stream that its public events don't say, as it happens.
-package struct StreamTelemetryEvent: Hashable, Sendable {
-  package enum Kind: Hashable, Sendable {
-    case started(StreamID)
-    /// The glasses agreed to these parameters.
-    case negotiated(VideoParameters)
-    /// The glasses change size or rate; before the first frame in the new form.
-    case changed(from: VideoParameters?, to: VideoParameters, StreamChanged.Reason)
-    /// So many units are missing; what depends on them is withheld.
-    case gap(lost: Int)
-    case keyframeRequested(KeyframeRequest.Reason)
-    /// A sync unit ended a wait; so many units were withheld in it.
-    case keyframeArrived(withheld: UInt64)
-    /// The decoder fell behind, and so many units were dropped up to the next sync unit.
-    case decoderBehind(dropped: Int)
-    case decoderFailed(text: String)
-    /// No unit has passed since `since`.
-    case stallBegan(since: Instant, linkAnswers: Bool)
-    /// A unit passed again, or the stream ended.
-    case stallEnded(length: Duration)
-    /// The glasses hold the session, for this reason, and no longer; told while an attempt is under way.
-    case paused(SessionPaused.Reason)
-    case resumed
-    /// The attempt ended by this; the text is of whoever knows the cause: which file, what is wrong with it.
-    case failed(description: String, text: String)
-    /// A capture ended without a photo.
-    case photoFailed(text: String)
-  }
-  /// On the host's monotonic clock.
-  package var time: Instant
-  package var kind: Kind
-
-  package init(_ kind: Kind, at time: Instant) {
-    self.kind = kind
-    self.time = time
-  }
 }

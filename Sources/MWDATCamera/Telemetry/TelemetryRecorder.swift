@@ -28,6 +28,9 @@ package final class TelemetryRecorder: Sendable {
       var totals = state.totals
       (totals.unitsPerSecond, totals.bitrate) = state.units.rates(at: now)
       totals.framesPerSecond = state.frames.rates(at: now).unitsPerSecond
+      if let last = totals.recentStalls.last, !last.isOver {
+        totals.recentStalls[totals.recentStalls.count - 1].length = now - last.began
+      }
       return totals
     }
   }
@@ -48,23 +51,26 @@ package final class TelemetryRecorder: Sendable {
         state.started = now
       case .negotiated(let video), .changed(_, let video, _):
         state.totals.negotiatedVideo = video
-      case .gap(let lost):
+      case .gap(let lost, _):
         state.totals.gaps += 1
         state.totals.drops.lost = state.totals.drops.lost.addingSaturating(UInt64(max(0, lost)))
       case .keyframeRequested:
         state.totals.keyframeRequests += 1
-      case .failed(_, let text):
+      case .failed(let failure):
         state.totals.failures += 1
-        remember(text, &state.totals)
+        remember(failure.text, &state.totals)
       case .decoderFailed(let text), .photoFailed(let text):
         remember(text, &state.totals)
-      case .stallBegan(let since, _):
+      case .stallBegan(let since):
         state.totals.stalls += 1
-        state.totals.stallBegan = since
-      case .stallEnded(let length):
+        if state.totals.recentStalls.count >= StreamTelemetry.stallLimit { state.totals.recentStalls.removeFirst() }
+        state.totals.recentStalls.append(.init(began: since, length: now - since, isOver: false))
+      case .stallEnded(let since, let length):
         state.totals.stalledTime += length
-        state.totals.stallBegan = nil
-      case .keyframeArrived, .decoderBehind, .paused, .resumed:
+        _ = state.totals.recentStalls.popLast()
+        state.totals.recentStalls.append(.init(began: since, length: length, isOver: true))
+      case .keyframeArrived, .decoderBehind, .listenerBehind, .clockRealigned, .waiting, .reconnecting, .reconnected,
+        .paused, .resumed:
         break
       }
       events.send(StreamTelemetryEvent(kind, at: now))

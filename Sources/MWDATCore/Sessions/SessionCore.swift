@@ -131,7 +131,7 @@ final class SessionCore: Sendable {
       case .nothing: break
       case .capabilities: forward(event)
       }
-    case .accessUnit, .photoProgress, .photo, .videoDropped, .silent, .heardAgain:
+    case .accessUnit, .photoProgress, .photo, .videoDropped, .clockRealigned, .silent, .heardAgain:
       forward(event)
     case .closed(let close):
       forward(event)

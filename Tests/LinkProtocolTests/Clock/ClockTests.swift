@@ -144,6 +144,7 @@ struct ClockAlignmentTests {
       now = now + .seconds(1)
     }
     #expect(alignment.realignments == 1)
+    #expect(alignment.lastRealignment == .seconds(10))
     let host = alignment.hostTime(of: after.time(at: now), arrived: now)
     #expect(host == now)
     #expect(host > last)

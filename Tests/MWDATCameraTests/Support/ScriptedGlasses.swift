@@ -87,6 +87,14 @@ final class ScriptedGlasses: Sendable {
     connection.send(unit)
   }
 
+  /// Well-formed to the link, of no use to a decoder.
+  func sendUndecodablePicture() {
+    guard var unit = nextUnit() else { return }
+    for index in unit.payload.indices.suffix(8) { unit.payload[index] = 0xFF }
+    unit.payload[unit.payload.count - 12] ^= 0xFF
+    connection.send(unit)
+  }
+
   func sendMalformedPicture() {
     guard var unit = nextUnit() else { return }
     unit.payload[0] = 0xFF

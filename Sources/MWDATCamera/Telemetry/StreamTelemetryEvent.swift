@@ -1,0 +1,60 @@
+import LinkProtocol
+import Units
+
+/// Something about a stream that its public events don't say, as it happens.
+package struct StreamTelemetryEvent: Equatable, Sendable {
+  package enum Kind: Equatable, Sendable {
+    case started(StreamID)
+    /// The glasses agreed to these parameters.
+    case negotiated(VideoParameters)
+    /// The glasses change size or rate; before the first frame in the new form.
+    case changed(from: VideoParameters?, to: VideoParameters, StreamChanged.Reason)
+    /// So many units are missing; what depends on them is withheld, so many units by now.
+    case gap(lost: Int, withheld: UInt64)
+    case keyframeRequested(KeyframeRequest.Reason)
+    /// A sync unit ended a wait; so many units were withheld in it.
+    case keyframeArrived(withheld: UInt64)
+    /// The decoder fell behind, and so many units were dropped up to the next sync unit.
+    case decoderBehind(dropped: Int)
+    case decoderFailed(text: String)
+    /// A listener was too slow for so many frames since this was last told of it.
+    case listenerBehind(listener: Int, dropped: Int)
+    /// The glasses' clock jumped: stamps are later by this than they would have been.
+    case clockRealigned(by: Duration)
+    /// `.waitingForDevice` begins, or goes on for another reason.
+    case waiting(WaitReason)
+    /// No unit has passed since `since`.
+    case stallBegan(since: Instant)
+    /// A unit passed again, or the stream ended.
+    case stallEnded(since: Instant, length: Duration)
+    /// Nothing at all has come over the link since the stall's last look.
+    case reconnecting
+    /// Something came again after so long.
+    case reconnected(after: Duration)
+    /// The glasses hold the session, for this reason, and no longer; told while an attempt is under way.
+    case paused(SessionPaused.Reason)
+    case resumed
+    case failed(StreamFailure)
+    /// A capture ended without a photo.
+    case photoFailed(text: String)
+  }
+
+  /// What `.waitingForDevice` waits for.
+  package enum WaitReason: Hashable, Sendable, CaseIterable {
+    /// The answer about device and permission.
+    case permission
+    /// The session goes on.
+    case pausedSession
+    /// The link says something.
+    case silentLink
+  }
+
+  /// On the host's monotonic clock.
+  package var time: Instant
+  package var kind: Kind
+
+  package init(_ kind: Kind, at time: Instant) {
+    self.kind = kind
+    self.time = time
+  }
+}
