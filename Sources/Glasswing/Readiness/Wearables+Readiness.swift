@@ -30,11 +30,11 @@ extension Wearables {
     if let shared = sharedIfConfigured { return await shared.readiness(for: device) }
     var facts = ReadinessFacts()
     facts.isConfigured = false
-    facts.configurationProblems = configurationProblems.map(\.text)
+    facts.configurationProblems = configurationProblems
     facts.wanted = device
     return facts.judge()
   }
 
   /// Everything that the last `configure()` found wrong with the app's Info.plist, a sentence each; it throws the first.
-  public static var configurationProblemTexts: [String] { configurationProblems.map(\.text) }
+  public static var configurationProblems: [String] { infoPlistProblems.map(\.text) }
 }

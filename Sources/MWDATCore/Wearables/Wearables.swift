@@ -49,7 +49,7 @@ public enum Wearables {
 
 extension Wearables {
   /// What is wrong with the app's configuration, as found by the last `configure()`.
-  package static var configurationProblems: [ConfigurationProblem] { state.withLock { $0.problems } }
+  package static var infoPlistProblems: [ConfigurationProblem] { state.withLock { $0.problems } }
 
   /// What the app says of itself; nil when the mock was enabled without `configure()`.
   package static var appInformation: AppInformation? { state.withLock { $0.information } }

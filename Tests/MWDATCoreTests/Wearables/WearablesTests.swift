@@ -39,7 +39,7 @@ struct WearablesTests {
     func developerMode() async {
       await #expect(processExitsWith: .success) {
         try Wearables.configure()
-        guard Wearables.appInformation?.isDeveloperMode == true, Wearables.configurationProblems.isEmpty,
+        guard Wearables.appInformation?.isDeveloperMode == true, Wearables.infoPlistProblems.isEmpty,
           Wearables.shared.registrationState == .unavailable
         else { throw WearablesError.internalError }
       }
