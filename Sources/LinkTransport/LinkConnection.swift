@@ -118,6 +118,12 @@ package final class LinkConnection: Sendable {
   /// A snapshot. Any thread.
   package var statistics: LinkStatistics { state.withLock { $0.endpoint.statistics } }
 
+  /// What is known of the video that this side sends. Any thread; once for each unit is cheap.
+  package var videoFlow: VideoFlow {
+    let now = timekeeper.now
+    return state.withLock { $0.endpoint.videoFlow(at: now) }
+  }
+
   // MARK: - Inputs from the transport, any thread
 
   private func received(_ bytes: [UInt8]) {

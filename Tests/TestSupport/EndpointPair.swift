@@ -54,6 +54,12 @@ package struct EndpointPair {
     settle()
   }
 
+  /// Lets the next write of each side leave now, whatever a rate that has been lifted still has on its way.
+  package mutating func freeWires() {
+    wireFree.removeAll()
+    lastArrival.removeAll()
+  }
+
   package mutating func settle() { advance(by: .zero) }
 
   /// Moves the time, stopping at each delivery and deadline on the way.

@@ -50,6 +50,8 @@ package final class GlassesAgent: Sendable {
     var nextLink: UInt64 = 1
     var links: [LinkKey: LinkConnection] = [:]
     var videos: [StreamKey: VideoOutlet] = [:]
+    /// What streams are sent as; outlives a pause.
+    var rates: [StreamKey: VideoRate] = [:]
     /// What apps were told last.
     var report: DeviceStateReport
     var faults = AgentFaults()
@@ -166,6 +168,16 @@ package final class GlassesAgent: Sendable {
   /// Streams whose pictures are being taken now.
   package var runningVideoCount: Int { state.withLock { $0.videos.count } }
 
+  /// Of each link, in the order in which they came. For tests and figures.
+  package var linkStatistics: [LinkStatistics] {
+    state.withLock { $0.links }.sorted { $0.key.value < $1.key.value }.map(\.value.statistics)
+  }
+
+  /// What running and paused streams are sent as. For tests and figures.
+  package var sendingRates: [StreamKey: SendingRate] {
+    state.withLock { state in state.rates.mapValues(\.current) }
+  }
+
   private func hello(nonce: Nonce) -> Hello {
     Hello(
       role: .glasses, capabilities: [.videoHEVC, .photoJPEG, .photoHEIC], identifier: identity.identifier,
@@ -190,8 +202,9 @@ package final class GlassesAgent: Sendable {
       let conditions = conditions
       act { $0.linkHeardAgain(key, conditions: conditions) }
     case .videoDropped(let stream, _, let needsSync):
-      guard needsSync, !faults.ignoresKeyframeRequests else { return }
-      state.withLock { $0.videos[StreamKey(link: key, stream: stream)] }?.requestKeyframe()
+      guard needsSync else { return }
+      state.withLock { $0.videos[StreamKey(link: key, stream: stream)] }?
+        .overflowed(asksForKeyframe: !faults.ignoresKeyframeRequests)
     case .clockRealigned:
       // Apps align their clock to the glasses'.
       break
@@ -199,7 +212,10 @@ package final class GlassesAgent: Sendable {
       act { $0.receivedMedia(from: key) }
     case .closed:
       act { $0.linkClosed(key) }
-      state.withLock { state in state.links[key] = nil }
+      state.withLock { state in
+        state.links[key] = nil
+        state.rates = state.rates.filter { $0.key.link != key }
+      }
       endIfDone()
     }
   }
@@ -264,7 +280,9 @@ package final class GlassesAgent: Sendable {
 
   private func perform(_ action: SessionAction) {
     switch action {
-    case .send(let key, let message): link(key)?.send(message)
+    case .send(let key, let message):
+      link(key)?.send(message)
+      forgetRates(key, message)
     case .close(let key, let goodbye): link(key)?.close(goodbye)
     case .startVideo(let key, let video): startVideo(key, video, afterGap: false)
     case .continueVideo(let key, let video): startVideo(key, video, afterGap: true)
@@ -286,15 +304,30 @@ package final class GlassesAgent: Sendable {
       feed: camera.feed, video: video, bitrate: camera.bitrate, replaysCachedUnits: configuration.replaysCachedUnits)
     pipeline.keyframeInterval = faults.keyframeInterval
     pipeline.writesPictureHashes = configuration.writesPictureHashes
+    let (rate, observer) = state.withLock { state in
+      let rate = state.rates[key] ?? VideoRate(asked: video, bitrate: camera.bitrate)
+      state.rates[key] = rate
+      return (rate, state.unitObserver)
+    }
     let outlet = VideoOutlet(
-      stream: key.stream, isAfterGap: afterGap, configuration: pipeline, timekeeper: timekeeper,
-      deviceClock: configuration.deviceClock,
-      connection: connection, observer: state.withLock { $0.unitObserver },
+      stream: key.stream, isAfterGap: afterGap, configuration: pipeline, rate: rate, timekeeper: timekeeper,
+      deviceClock: configuration.deviceClock, connection: connection, observer: observer,
       failed: { [weak self] outlet, failure in
         self?.enqueue { $0.videoFailed(key, outlet, failure) }
       })
     state.withLock { $0.videos[key] = outlet }
     outlet.start()
+  }
+
+  /// What is told of the end of a stream ends its rate.
+  private func forgetRates(_ key: LinkKey, _ message: Message) {
+    switch message {
+    case .streamStopped(let stopped):
+      state.withLock { $0.rates[StreamKey(link: key, stream: stopped.stream)] = nil }
+    case .sessionClosed:
+      state.withLock { state in state.rates = state.rates.filter { $0.key.link != key } }
+    default: break
+    }
   }
 
   private func videoFailed(_ key: StreamKey, _ outlet: VideoOutlet, _ failure: PipelineFailure) {

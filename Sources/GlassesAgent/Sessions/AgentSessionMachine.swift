@@ -110,8 +110,7 @@ package struct AgentSessionMachine: Sendable {
     case .streamStop(let stop): return stopStream(stop, index)
     case .keyframeRequest(let request): return requestKeyframe(request, index, conditions)
     case .photoRequest(let request): return requestPhoto(request, index, conditions)
-    // The rate follows no feedback yet: the encoder keeps what the size was given. A failure on the app's side is for
-    // its own log.
+    // The link's own endpoint reads feedback, for the rate control. A failure on the app's side is for its own log.
     case .feedback, .failure: return []
     // The endpoint answers these itself.
     case .hello, .goodbye, .ping, .pong, .clockRequest, .clockReply: return []

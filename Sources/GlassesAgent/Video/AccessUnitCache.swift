@@ -11,9 +11,6 @@ package final class AccessUnitCache: Sendable {
 
   static let largestCount = 24
   static let largestSize = ByteCount.mebibytes(64)
-  /// Bit rates are rounded to steps of a sixth of an octave (12 %), else a rate control that moves in small steps would
-  /// fill the cache with loops that look alike.
-  private static let stepsPerOctave = 6.0
 
   /// What tells one loop from another.
   struct Key: Hashable, Sendable {
@@ -56,12 +53,6 @@ package final class AccessUnitCache: Sendable {
 
   /// Forgets a loop, so that the next one to ask begins anew; for one that failed.
   func remove(_ key: Key) { state.withLock { $0.loops.removeAll { $0.key == key } } }
-
-  /// The bit rate whose loop stands for this one.
-  static func rounded(_ bitrate: Bitrate) -> Bitrate {
-    let steps = (log2(Double(max(bitrate.bitsPerSecond, 1))) * stepsPerOctave).rounded()
-    return Bitrate(bitsPerSecond: Int64(saturating: exp2(steps / stepsPerOctave)))
-  }
 
   private static func trim(_ state: inout State) {
     var size = state.loops.reduce(0) { $0 + $1.loop.byteCount }

@@ -11,14 +11,21 @@
 ///
 /// A value; times are since the source began and rise.
 package struct CaptureCadence: Sendable {
-  private let interval: Duration
+  private var interval: Duration
   private var deadline: Duration?
   private var lastTaken: Duration?
 
   /// - Parameter requested: pictures a second asked for.
-  package init(requested: Double) {
-    let requested = requested.isFinite ? min(max(requested, 0.1), 240) : 30
-    interval = .seconds(1 / requested)
+  package init(requested: Double) { interval = Self.interval(of: requested) }
+
+  /// Goes on at another rate: the next picture is due one interval of the new rate after the last.
+  package mutating func change(requested: Double) {
+    interval = Self.interval(of: requested)
+    deadline = lastTaken.map { $0 + interval }
+  }
+
+  private static func interval(of requested: Double) -> Duration {
+    .seconds(1 / (requested.isFinite ? min(max(requested, 0.1), 240) : 30))
   }
 
   /// The first picture due at this time or later is the next to look at.

@@ -7,19 +7,20 @@ package struct EncodedUnit: Sendable {
   /// As in `AccessUnit.payload`.
   package var payload: [UInt8]
   package var flags: AccessUnit.Flags
-  package var size: PixelSize
+  /// The form of the stream at this unit. The first one of a new form is a sync unit.
+  package var video: VideoParameters
   /// When the picture was captured, on the glasses' clock; rises from unit to unit.
   package var captured: DeviceTime
 
-  package init(payload: [UInt8], flags: AccessUnit.Flags, size: PixelSize, captured: DeviceTime) {
+  package init(payload: [UInt8], flags: AccessUnit.Flags, video: VideoParameters, captured: DeviceTime) {
     self.payload = payload
     self.flags = flags
-    self.size = size
+    self.video = video
     self.captured = captured
   }
 
   package func accessUnit(stream: StreamID) -> AccessUnit {
-    AccessUnit(stream: stream, flags: flags, codec: .hevc, size: size, captured: captured, payload: payload)
+    AccessUnit(stream: stream, flags: flags, codec: video.codec, size: video.size, captured: captured, payload: payload)
   }
 }
 

@@ -12,6 +12,8 @@ final class LiveProducer: UnitProducer {
 
   private struct Capture {
     let source: any VideoSource
+    /// What the cadence is for.
+    var video: VideoParameters
     /// When the source's clock showed 0.
     var origin: Instant
     var cadence: CaptureCadence
@@ -24,8 +26,14 @@ final class LiveProducer: UnitProducer {
   private struct Waiting: Sendable {
     var buffer: CVPixelBuffer
     var captured: Instant
+    var video: VideoParameters
     /// Pictures a second to expect.
     var rate: Double
+  }
+
+  private struct Encoding {
+    let video: VideoParameters
+    let encoder: UnitEncoder
   }
 
   private let context: PipelineContext
@@ -33,7 +41,7 @@ final class LiveProducer: UnitProducer {
   private let encodeLane: any Lane
   /// Both are touched on their lane only, so no one ever waits for these locks.
   private let capture = Mutex<Capture?>(nil)
-  private let encoder: Mutex<UnitEncoder?>
+  private let encoding = Mutex<Encoding?>(nil)
   /// The hand-over between the lanes: one picture, the newest.
   private let waiting = Mutex<Waiting?>(nil)
 
@@ -41,7 +49,6 @@ final class LiveProducer: UnitProducer {
     self.context = context
     captureLane = context.timekeeper.makeLane("capture")
     encodeLane = context.timekeeper.makeLane("encode")
-    encoder = Mutex(nil)
   }
 
   func start() { captureLane.run { [self] in open() } }
@@ -67,7 +74,7 @@ final class LiveProducer: UnitProducer {
     }
     encodeLane.run { [self] in
       waiting.withLock { $0 = nil }
-      encoder.withLock { $0 = nil }
+      encoding.withLock { $0 = nil }
       encodeLane.end()
     }
   }
@@ -79,8 +86,9 @@ final class LiveProducer: UnitProducer {
     do throws(SourceError) {
       let source = try context.openSource(context.configuration.video.size, context.requestedRate)
       let now = context.timekeeper.now
-      let cadence = CaptureCadence(requested: context.requestedRate)
-      capture.withLock { $0 = Capture(source: source, origin: now, cadence: cadence, captured: now) }
+      let video = context.rung.video
+      let cadence = CaptureCadence(requested: video.rate)
+      capture.withLock { $0 = Capture(source: source, video: video, origin: now, cadence: cadence, captured: now) }
     } catch {
       return context.fail(.source(error), stopping: self)
     }
@@ -107,6 +115,11 @@ final class LiveProducer: UnitProducer {
   private func take(at now: Instant, _ state: inout Capture?) throws(SourceError) -> Instant? {
     guard var capture = state else { return nil }
     defer { state = capture }
+    let video = context.rung.video
+    if video.frameRate != capture.video.frameRate {
+      capture.cadence.change(requested: video.rate)
+    }
+    capture.video = video
     let elapsed = now - capture.origin
     let picture = try capture.source.picture(at: elapsed)
     if elapsed - picture.time > Self.longestLag {
@@ -117,8 +130,8 @@ final class LiveProducer: UnitProducer {
     if picture.time >= capture.next {
       capture.cadence.took(picture.time)
       capture.captured = capture.origin + picture.time
-      let rate = min(context.requestedRate, capture.source.frameRate)
-      handOver(Waiting(buffer: picture.buffer, captured: capture.captured, rate: rate))
+      let rate = min(video.rate, capture.source.frameRate)
+      handOver(Waiting(buffer: picture.buffer, captured: capture.captured, video: video, rate: rate))
     }
     capture.next = try capture.cadence.next(of: capture.source)
     return capture.origin + capture.next
@@ -146,18 +159,27 @@ final class LiveProducer: UnitProducer {
     }
     guard let next, context.isRunning else { return }
     do throws(PipelineFailure) {
-      let encoded = try encoder.withLock { (encoder) throws(PipelineFailure) in
-        if encoder == nil {
-          encoder = try UnitEncoder(
-            context, rate: next.rate,
-            keyframeInterval: context.configuration.keyframeInterval ?? VideoPipeline.keyframeInterval)
-        }
-        encoder?.targetBitrate = context.targetBitrate
-        return try encoder?.encode(next.buffer, forcesSync: context.keyframeRequests.take())
+      let encoder = try encoding.withLock { (encoding) throws(PipelineFailure) in
+        if let current = encoding, current.video == next.video { return current.encoder }
+        // The old one goes first: two of them are memory and threads that the glasses may not have.
+        encoding = nil
+        let encoder = try UnitEncoder(
+          size: next.video.size, rate: next.rate, bitrate: context.target,
+          keyframeInterval: context.configuration.keyframeInterval ?? VideoPipeline.keyframeInterval,
+          writesPictureHashes: context.configuration.writesPictureHashes)
+        encoding = Encoding(video: next.video, encoder: encoder)
+        return encoder
       }
-      if let encoded { context.send(encoded, captured: next.captured) }
+      encoder.targetBitrate = context.target
+      let encoded = try encoder.encode(next.buffer, forcesSync: context.keyframeRequests.take())
+      context.send(encoded, as: next.video, captured: next.captured)
     } catch {
       context.fail(error, stopping: self)
     }
   }
+}
+
+extension VideoParameters {
+  /// Pictures a second, never none.
+  fileprivate var rate: Double { Double(max(frameRate, 1)) }
 }

@@ -19,7 +19,14 @@ final class PipelineContext: Sendable {
   private let failed: @Sendable (PipelineFailure) -> Void
   private let phase = Mutex(Phase.idle)
   private let counters = Mutex(PipelineStatistics())
-  private let bitrate: Atomic<Int64>
+  private let aim: Mutex<Aim>
+
+  /// What pictures are made as.
+  struct Aim: Sendable {
+    var rung: Ladder.Rung
+    /// What the encoder is to keep to; replayed units can't.
+    var target: Bitrate
+  }
 
   init(
     configuration: VideoPipeline.Configuration, timekeeper: any Timekeeper, deviceClock: DeviceClock,
@@ -34,14 +41,14 @@ final class PipelineContext: Sendable {
     self.failed = failed
     let video = configuration.video
     let start = configuration.bitrate ?? VideoBitrate.default(for: video.size, frameRate: Double(video.frameRate))
-    bitrate = Atomic(start.bitsPerSecond)
+    aim = Mutex(Aim(rung: Ladder.Rung(video: video, bitrate: start), target: start))
   }
 
-  var targetBitrate: Bitrate {
-    get { Bitrate(bitsPerSecond: bitrate.load(ordering: .relaxed)) }
-    set { bitrate.store(newValue.bitsPerSecond, ordering: .relaxed) }
-  }
+  var rung: Ladder.Rung { aim.withLock { $0.rung } }
+  var target: Bitrate { aim.withLock { $0.target } }
+  func follow(_ rung: Ladder.Rung, target: Bitrate) { aim.withLock { $0 = Aim(rung: rung, target: target) } }
 
+  /// What the source is opened for, whatever is sent of it.
   var requestedRate: Double { Double(max(configuration.video.frameRate, 1)) }
 
   var statistics: PipelineStatistics { counters.withLock { $0 } }
@@ -68,7 +75,7 @@ final class PipelineContext: Sendable {
     }
   }
 
-  func send(_ picture: EncodedPicture, captured: Instant) {
+  func send(_ picture: EncodedPicture, as video: VideoParameters, captured: Instant) {
     guard isRunning else { return }
     let flags: AccessUnit.Flags = picture.isSync ? [.sync, .parameterSets] : []
     count {
@@ -78,7 +85,7 @@ final class PipelineContext: Sendable {
     }
     emit(
       EncodedUnit(
-        payload: picture.payload, flags: flags, size: configuration.video.size,
+        payload: picture.payload, flags: flags, video: video,
         captured: deviceClock.time(at: captured)))
   }
 

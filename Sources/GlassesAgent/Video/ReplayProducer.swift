@@ -5,10 +5,12 @@ import Units
 
 /// Plays access units from the cache, in loops, at the times they would have been captured.
 ///
-/// A keyframe request moves on to the next sync unit of the loop, a new bit rate to the first unit of its loop: the
-/// picture jumps, the stamps don't.
+/// A keyframe request moves on to the next sync unit of the loop, a new size or frame rate to the first unit of its loop:
+/// the picture jumps, the stamps don't. A unit that was encoded once keeps its size in bytes, so the target bit rate
+/// changes nothing; a stream that a link can't carry is helped by the ladder alone.
 final class ReplayProducer: UnitProducer {
   private struct Playback {
+    var rung: Ladder.Rung
     var key: AccessUnitCache.Key
     var loop: UnitLoop
     /// Of the unit that is due next.
@@ -17,6 +19,14 @@ final class ReplayProducer: UnitProducer {
     var due: Instant
     /// What the feed showed last, in its own time, and when; for photos.
     var shown: (time: Duration, captured: Instant)
+  }
+
+  private struct Played: Sendable {
+    var unit: UnitLoop.Unit
+    var video: VideoParameters
+    var captured: Instant
+    /// When the one after it is due.
+    var next: Instant
   }
 
   private let context: PipelineContext
@@ -58,17 +68,18 @@ final class ReplayProducer: UnitProducer {
 
   private func open() {
     guard context.isRunning else { return }
-    let key = currentKey(feed: FeedIdentity(context.configuration.feed))
+    let rung = context.rung
+    let key = key(for: rung, feed: FeedIdentity(context.configuration.feed))
     let now = context.timekeeper.now
     playback.withLock {
-      $0 = Playback(key: key, loop: loop(for: key), due: now, shown: (.zero, now))
+      $0 = Playback(rung: rung, key: key, loop: loop(for: key), due: now, shown: (.zero, now))
     }
     step()
   }
 
   private func step() {
     guard context.isRunning else { return }
-    let result: Result<(UnitLoop.Unit, Instant, next: Instant)?, PipelineFailure> = playback.withLock { state in
+    let result: Result<Played?, PipelineFailure> = playback.withLock { state in
       guard var playback = state else { return .success(nil) }
       do throws(PipelineFailure) {
         let played = try playNext(&playback)
@@ -81,18 +92,20 @@ final class ReplayProducer: UnitProducer {
     }
     switch result {
     case .success(nil): return
-    case .success(.some(let (unit, captured, next))):
+    case .success(.some(let played)):
       context.count { $0.captured += 1 }
-      context.send(unit.picture, captured: captured)
-      lane.run(at: next) { [weak self] in self?.step() }
+      context.send(played.unit.picture, as: played.video, captured: played.captured)
+      lane.run(at: played.next) { [weak self] in self?.step() }
     case .failure(let failure): context.fail(failure, stopping: self)
     }
   }
 
-  /// The unit that is due, and when the one after it is.
-  private func playNext(_ playback: inout Playback) throws(PipelineFailure) -> (UnitLoop.Unit, Instant, next: Instant) {
-    let key = currentKey(feed: playback.key.feed)
-    if key != playback.key {
+  /// The unit that is due.
+  private func playNext(_ playback: inout Playback) throws(PipelineFailure) -> Played {
+    let rung = context.rung
+    if rung != playback.rung {
+      let key = key(for: rung, feed: playback.key.feed)
+      playback.rung = rung
       playback.key = key
       playback.loop = loop(for: key)
       playback.index = 0
@@ -103,18 +116,17 @@ final class ReplayProducer: UnitProducer {
     playback.index = index + 1
     playback.due = captured + max(gap, .nanoseconds(1))
     playback.shown = (unit.time, captured)
-    return (unit, captured, playback.due)
+    return Played(unit: unit, video: rung.video, captured: captured, next: playback.due)
   }
 
   private func loop(for key: AccessUnitCache.Key) -> UnitLoop {
     cache.loop(for: key, openSource: context.openSource)
   }
 
-  private func currentKey(feed: FeedIdentity) -> AccessUnitCache.Key {
-    let configuration = context.configuration
-    return AccessUnitCache.Key(
-      feed: feed, size: configuration.video.size, frameRate: configuration.video.frameRate,
-      bitrate: AccessUnitCache.rounded(context.targetBitrate), keyframeInterval: configuration.keyframeInterval,
-      writesPictureHashes: configuration.writesPictureHashes)
+  private func key(for rung: Ladder.Rung, feed: FeedIdentity) -> AccessUnitCache.Key {
+    AccessUnitCache.Key(
+      feed: feed, size: rung.video.size, frameRate: rung.video.frameRate, bitrate: rung.bitrate,
+      keyframeInterval: context.configuration.keyframeInterval,
+      writesPictureHashes: context.configuration.writesPictureHashes)
   }
 }

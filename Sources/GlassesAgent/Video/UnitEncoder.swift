@@ -24,12 +24,6 @@ final class UnitEncoder: Sendable {
     }
   }
 
-  convenience init(_ context: PipelineContext, rate: Double, keyframeInterval: Duration) throws(PipelineFailure) {
-    try self.init(
-      size: context.configuration.video.size, rate: rate, bitrate: context.targetBitrate,
-      keyframeInterval: keyframeInterval, writesPictureHashes: context.configuration.writesPictureHashes)
-  }
-
   var targetBitrate: Bitrate {
     get { encoder.targetBitrate }
     set { encoder.targetBitrate = newValue }

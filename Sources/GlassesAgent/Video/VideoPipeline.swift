@@ -95,11 +95,12 @@ package final class VideoPipeline: Sendable {
   /// Makes the next unit a sync unit. Requests before it is made count as one.
   package func requestKeyframe() { context.keyframeRequests.request() }
 
-  /// The bit rate aimed at; a new one shows within ten pictures.
-  package var targetBitrate: Bitrate {
-    get { context.targetBitrate }
-    set { context.targetBitrate = newValue }
-  }
+  /// What is sent from the next picture on: a new size or frame rate begins with a sync unit, a new target alone shows
+  /// within ten pictures. The source stays as it was opened, for the configured size and rate; replayed units keep the
+  /// bit rate of their rung.
+  package func follow(_ rung: Ladder.Rung, target: Bitrate) { context.follow(rung, target: target) }
+
+  package var rung: Ladder.Rung { context.rung }
 
   package var statistics: PipelineStatistics { context.statistics }
 

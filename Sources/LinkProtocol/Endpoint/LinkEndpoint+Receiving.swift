@@ -111,7 +111,10 @@ extension LinkEndpoint {
     case .streamStopped(let stopped):
       stamps.stop(stopped.stream)
       emit(.message(message))
-    case .feedback, .failure, .deviceState, .sessionOpen, .sessionOpened, .sessionPaused, .sessionResumed,
+    case .feedback(let report):
+      scheduler.take(report, at: now)
+      emit(.message(message))
+    case .failure, .deviceState, .sessionOpen, .sessionOpened, .sessionPaused, .sessionResumed,
       .sessionClose, .sessionClosed, .streamStart, .streamStarted, .streamChanged, .streamStop, .keyframeRequest,
       .photoRequest, .photoResult:
       emit(.message(message))

@@ -176,6 +176,13 @@ package struct LinkEndpoint: Sendable {
     return snapshot
   }
 
+  /// What is known of the video that this side sends, for its rate control. Costs no allocation.
+  package func videoFlow(at now: Instant) -> VideoFlow {
+    var flow = scheduler.videoFlow(at: now)
+    flow.overflows = counters.videoOverflows
+    return flow
+  }
+
   // MARK: - State
 
   /// True until this side has begun to leave or the link has ended.

@@ -46,6 +46,7 @@ struct SendScheduler: Sendable {
 
   private(set) var sent: [LinkStatistics.Traffic]
   private(set) var drops: [VideoQueue.Dropped] = []
+  private var departures = DepartureLog()
 
   init(limits: LinkLimits, deviceClock: DeviceClock) {
     self.limits = limits
@@ -138,10 +139,28 @@ struct SendScheduler: Sendable {
   var queuedVideo: (units: Int, bytes: Int) { (video.count, video.bytes) }
   func queuedVideoAge(at now: Instant) -> Duration { video.age(at: now) }
 
+  /// All but `overflows`, which the scheduler does not count.
+  func videoFlow(at now: Instant) -> VideoFlow {
+    var flow = VideoFlow(time: now)
+    flow.sentBytes = sent[Int(Channel.video.rawValue)].bytes
+    flow.acknowledgedBytes = departures.acknowledgedBytes
+    flow.acknowledged = departures.acknowledged
+    flow.travelDelay = departures.travelDelay
+    flow.waitingAge = video.age(at: now)
+    return flow
+  }
+
+  /// The receiver has told what arrived.
+  mutating func take(_ feedback: Feedback, at now: Instant) {
+    if feedback.channel == .video { departures.take(feedback, at: now) }
+  }
+
   // MARK: Draining
 
   /// The most urgent chunks that fit, in one array; nil when nothing may leave or not even one fits.
   mutating func nextBytes(atMost limit: Int, at now: Instant) -> [UInt8]? {
+    // Whether there is room or not: what waits is bounded also while nothing leaves.
+    drops.append(contentsOf: video.trim(at: now))
     var bytes: [UInt8] = []
     while true {
       // Room is looked at first: a unit that was begun can no longer be dropped, and clock messages are stamped then.
@@ -159,6 +178,7 @@ struct SendScheduler: Sendable {
         begun[index] = unit
       } else {
         sent[index].units += 1
+        if channel == .video { departures.left(unit.sequence, at: now) }
       }
     }
     return bytes.isEmpty ? nil : bytes

@@ -69,7 +69,8 @@ struct VideoQueue: Sendable {
     bytes = 0
   }
 
-  private mutating func trim(at now: Instant) -> [Dropped] {
+  /// Drops what has grown too old or too much.
+  mutating func trim(at now: Instant) -> [Dropped] {
     guard age(at: now) > ageLimit || bytes > byteLimit else { return [] }
     var dropped = drop(at: now, keepingSync: true)
     // A single huge sync unit, or many streams: what is left is still too much.

@@ -17,7 +17,7 @@ struct LivePipelineTests {
     let unit = try #require(rig.units.first)
     #expect(rig.units.count == 1)
     #expect(unit.flags == [.sync, .parameterSets])
-    #expect(unit.size == PixelSize(width: 64, height: 96))
+    #expect(unit.video.size == PixelSize(width: 64, height: 96))
     #expect(unit.payload[4] >> 1 & 0x3F == 32)
     let accessUnit = unit.accessUnit(stream: StreamID(3))
     #expect(accessUnit.stream == StreamID(3) && accessUnit.codec == .hevc && accessUnit.payload == unit.payload)
@@ -71,12 +71,54 @@ struct LivePipelineTests {
     let rig = PipelineRig(size: PixelSize(width: 360, height: 640), frameRate: 30, bitrate: .kilobitsPerSecond(1200))
     rig.pipeline.start()
     rig.clock.advance(by: .milliseconds(1_990))
-    rig.pipeline.targetBitrate = .kilobitsPerSecond(150)
+    rig.pipeline.follow(rig.pipeline.rung, target: .kilobitsPerSecond(150))
     rig.clock.advance(by: .milliseconds(2_000))
     let sizes = rig.units.map(\.payload.count)
     let before = sizes[30..<60].reduce(0, +)
     let after = sizes[70..<110].reduce(0, +)
     #expect(after < before / 2, "\(before) and \(after) bytes")
+  }
+
+  @Test("a step goes on with a sync unit of the new size at the new rate, and nothing is lost or doubled on the way")
+  func steps() {
+    let top = PixelSize(width: 144, height: 256)
+    let rig = PipelineRig(size: top, frameRate: 30)
+    let video = VideoParameters(codec: .hevc, size: PixelSize(width: 64, height: 96), frameRate: 15)
+    let rung = Ladder.Rung(video: video, bitrate: .kilobitsPerSecond(200))
+    let first = rig.pipeline.rung
+    rig.pipeline.start()
+    rig.clock.advance(by: .milliseconds(1_010))
+    rig.pipeline.follow(rung, target: .kilobitsPerSecond(180))
+    rig.clock.advance(by: .seconds(2))
+    rig.pipeline.follow(first, target: first.bitrate)
+    rig.clock.advance(by: .seconds(1))
+    let units = rig.units
+    let below = units.indices.filter { units[$0].video == video }
+    #expect(below.first == 31 && (28...31).contains(below.count), "\(below)")
+    #expect(below == Array(31..<31 + below.count))
+    #expect(rig.syncIndices == [0, 31, 31 + below.count])
+    #expect(units.allSatisfy { $0.video == video || $0.video == first.video })
+    // Around a step too no gap is longer than two intervals of the slower rate.
+    let gaps = zip(rig.stamps, rig.stamps.dropFirst()).map { $1 - $0 }
+    #expect(gaps.allSatisfy { $0 > 0 && $0 < 2.0 / 15 + 1e-6 }, "\(gaps)")
+    #expect(rig.pipeline.statistics.dropped == 0)
+  }
+
+  @Test("a source keeps its even pace on every step of the rate", arguments: [24, 30, 60] as [Double])
+  func stepsOfTheRate(source: Double) {
+    let rig = PipelineRig(frameRate: 30) { (_, _) throws(SourceError) in SteppedSource(frameRate: source) }
+    let first = rig.pipeline.rung
+    rig.pipeline.start()
+    for frameRate: UInt8 in [30, 24, 15, 24] {
+      var rung = first
+      rung.video.frameRate = frameRate
+      rig.pipeline.follow(rung, target: rung.bitrate)
+      rig.clock.advance(by: .milliseconds(100))
+      let before = rig.units.count
+      rig.clock.advance(by: .seconds(10))
+      let expected = 10 * min(source, Double(frameRate))
+      #expect(abs(Double(rig.units.count - before) - expected) <= 2, "\(rig.units.count - before) of \(expected)")
+    }
   }
 
   /// LIFE-1

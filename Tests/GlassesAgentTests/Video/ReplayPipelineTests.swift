@@ -80,25 +80,28 @@ struct ReplayPipelineTests {
     #expect(last.units.last?.payload == last.units.first?.payload)
   }
 
-  @Test("a new bit rate goes on with a sync unit of its own loop; small steps don't fill the cache")
-  func switchesLoops() {
+  @Test("a step goes on with a sync unit of the new size and rate, in step; the target bit rate changes nothing")
+  func steps() {
     let cache = AccessUnitCache()
-    let rig = PipelineRig(
-      size: PixelSize(width: 144, height: 256), frameRate: 30, replays: true, bitrate: .kilobitsPerSecond(900),
-      cache: cache)
+    let large = PixelSize(width: 144, height: 256)
+    let small = PixelSize(width: 64, height: 96)
+    let rig = PipelineRig(size: large, frameRate: 30, replays: true, cache: cache)
     rig.pipeline.start()
     rig.clock.advance(by: .milliseconds(2_510))
-    rig.pipeline.targetBitrate = .kilobitsPerSecond(60)
+    let rung = Ladder.Rung(
+      video: VideoParameters(codec: .hevc, size: small, frameRate: 15), bitrate: .kilobitsPerSecond(200))
+    rig.pipeline.follow(rung, target: .kilobitsPerSecond(150))
     rig.clock.advance(by: .milliseconds(2_500))
-    #expect(rig.units[76].flags.contains(.sync))
-    let before = rig.units[1..<30].reduce(0) { $0 + $1.payload.count }
-    let after = rig.units[90..<119].reduce(0) { $0 + $1.payload.count }
-    #expect(after < before / 2, "\(before) and \(after) bytes")
+    let units = rig.units
+    #expect(units.prefix(76).allSatisfy { $0.video.size == large && $0.video.frameRate == 30 })
+    #expect(units.dropFirst(76).allSatisfy { $0.video == rung.video })
+    #expect(units[76].flags == [.sync, .parameterSets])
+    #expect(rig.stamps[76...].indices.allSatisfy { abs(rig.stamps[$0] - 76.0 / 30 - Double($0 - 76) / 15) < 1e-6 })
     for step in 0..<50 {
-      rig.pipeline.targetBitrate = .bitsPerSecond(60_000 + Int64(step) * 10)
+      rig.pipeline.follow(rung, target: .bitsPerSecond(60_000 + Int64(step) * 1000))
       rig.clock.advance(by: .milliseconds(40))
     }
-    #expect(cache.count <= 3)
+    #expect(cache.count == 2)
   }
 
   @Test("the cache lets go of what was not used for longest")
