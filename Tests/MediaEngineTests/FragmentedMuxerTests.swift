@@ -45,6 +45,30 @@ import Units
     try muxer.finish()
   }
 
+  @Test(
+    "SYNC-3: a gap after a flush is a gap in the file, and what follows keeps its time", arguments: Container.allCases)
+  func gapAfterFlush(_ container: Container) throws {
+    let clip = try Clip(.hevc)
+    let path = try MediaFactory.newPath(container.rawValue)
+    let muxer = try clip.muxer(path, container)
+    var expected: [Double] = []
+    for (number, unit) in clip.units(60).enumerated() {
+      var unit = unit
+      let gap = number >= 40 ? 7.5 : number >= 20 ? 3 : 0
+      expected.append(Double(number) * 0.04 + gap)
+      unit.presentation = unit.presentation.map { $0 + .seconds(gap) }
+      if number == 20 || number == 40 { try muxer.flush() }
+      try muxer.append(unit)
+    }
+    let summary = try muxer.finish()
+    #expect(summary.repairedStamps == 0)
+    let stamps = try MediaInspector.stamps(path)
+    #expect(stamps.count == expected.count)
+    for (stamp, time) in zip(stamps, expected) { #expect(abs(stamp - time) < 0.001) }
+    #expect(abs(try #require(try MediaInspector.duration(path)) - (60 * 0.04 + 7.5)) < 0.001)
+    #expect(try MediaInspector.complaints(path) == "")
+  }
+
   @Test("a flush hands over every unit, and the recording goes on after it", arguments: Container.allCases)
   func flush(_ container: Container) throws {
     let clip = try Clip(.hevc)

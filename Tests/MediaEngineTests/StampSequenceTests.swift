@@ -45,6 +45,17 @@ import Units
     #expect(stamps.repairs == 2)
   }
 
+  @Test("REC-3: a single stamp that is far behind or ahead moves no later one")
+  func singleOutlier() {
+    for outlier: Int64 in [-1_000_000, 0, 60, 9_000_000_000] {
+      var stamps = sequence()
+      #expect([1000, 1040, 1080].map { stamps.next(instant($0)) } == [0, 40, 80])
+      #expect(stamps.next(instant(outlier)) == 120)
+      #expect([1160, 1200, 1240].map { stamps.next(instant($0)) } == [160, 200, 240])
+      #expect(stamps.repairs == 1)
+    }
+  }
+
   @Test("no stamp traps")
   func extremes() {
     let times = [Instant.distantPast, .distantFuture, .distantPast, Instant(nanoseconds: 0), .distantFuture]

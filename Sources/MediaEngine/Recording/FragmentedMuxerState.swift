@@ -69,6 +69,8 @@ struct FragmentedMuxerState: @unchecked Sendable {
     try checkWritable()
     try writeLastHeld()
     try write(nil)
+    // The next unit may come late: what was said of the last one's length is a guess.
+    if container != .mkv, case .writing = phase { try output.keepNextTime() }
   }
 
   mutating func finish() throws(MediaError) -> FragmentedMuxer.Summary {

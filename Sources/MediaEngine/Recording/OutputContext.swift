@@ -63,6 +63,14 @@ final class OutputContext {
     try handOver("av_write_frame")
   }
 
+  /// Has the next fragment of MP4 or MOV begin at its first packet's own time. The muxer else has it begin where the one
+  /// before it ended, by the length that was said of its last packet. To be called between two fragments.
+  func keepNextTime() throws(MediaError) {
+    try LibAV.check("av_opt_set", while: .writing) {
+      av_opt_set(context.pointee.priv_data, "movflags", "+frag_discont", 0)
+    }
+  }
+
   func writeTrailer() throws(MediaError) {
     try check("av_write_trailer") { av_write_trailer(context) }
     try handOver("av_write_trailer")

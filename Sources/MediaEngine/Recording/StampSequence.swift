@@ -5,7 +5,8 @@ import Units
 /// A stamp that is equal to the one before, a little before it, or missing, moves by at most a frame: half a frame behind
 /// the last, so that both pictures are seen, or less where that would move it further. A jump back by more, or an impossible
 /// one ahead, is the mark of a clock that started anew: the stamps go on one frame after the last, and later ones keep
-/// their distances. Each repair is counted.
+/// their distances; unless the next stamp shows that the one was wrong and the clock goes on as before. Each repair is
+/// counted.
 struct StampSequence {
   /// Ticks of one second.
   let timescale: Int64
@@ -21,6 +22,8 @@ struct StampSequence {
 
   /// What tick 0 is in the caller's time; moves when the caller's clock starts anew.
   private var origin: Instant?
+  /// The origin before the clock seemed to start anew with the last stamp.
+  private var formerOrigin: Instant?
 
   /// A longer gap between two pictures is not believed: sample durations have 32 bits, and nobody pauses a recording
   /// for so long without ending it.
@@ -62,12 +65,21 @@ struct StampSequence {
       repairs += 1
       return last + frame
     }
-    let tick = Self.ticks(stamp - origin, timescale)
-    let step = tick.subtractingSaturating(last)
+    var tick = Self.ticks(stamp - origin, timescale)
+    var step = tick.subtractingSaturating(last)
+    if let former = formerOrigin.take() {
+      let tickBefore = Self.ticks(stamp - former, timescale)
+      let stepBefore = tickBefore.subtractingSaturating(last)
+      if stepBefore > 0, step <= 0 || stepBefore < step {
+        self.origin = former
+        (tick, step) = (tickBefore, stepBefore)
+      }
+    }
     if step > 0, step <= Self.ticks(Self.longestGap, timescale) { return tick }
     repairs += 1
     if step <= 0, step > -frame { return last + max(1, min(frame / 2, frame + step)) }
     let tickNow = last + frame
+    formerOrigin = self.origin
     self.origin = stamp - Self.duration(tickNow, timescale)
     return tickNow
   }
