@@ -159,6 +159,20 @@ struct ProgramTests {
     for key in ["p50_ms", "p95_ms", "p99_ms"] { #expect(object[key] is Double) }
   }
 
+  @Test("bench counts the allocations of a frame, decoded and compressed")
+  func benchAllocations() throws {
+    let result = try Program.run("bench", "allocations", "--json", "--seconds", "1", "-r", "low")
+    #expect(result.status == 0, "\(result.errors)")
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    for codec in ["raw", "hvc1"] {
+      let figures = try #require(object[codec] as? [String: Any])
+      // Every frame needs an array or an object somewhere: a count of nothing would be no count.
+      #expect(try #require(figures["calls_per_frame"] as? Double) > 5)
+      #expect(try #require(figures["bytes_per_frame"] as? Double) > 100)
+      #expect(try #require(figures["library_calls_per_frame"] as? Double) >= 0)
+    }
+  }
+
   @Test("demo without a terminal logs lines until it is signalled, and ends in order")
   func demo() async throws {
     let timed = try Program.run("demo", "-r", "low", "--seconds", "6")

@@ -21,6 +21,7 @@ struct BenchCommand {
     // The measurements ask between their rounds, and tell what they have.
     Interruption.shared.whenRaised { _ in }
     switch arguments.operand {
+    case "allocations": try await show(AllocationBench(arguments, timekeeper).run())
     case "first-frame": try await show(FirstFrameBench(arguments, timekeeper).run())
     case "latency": try await show(LatencyBench(arguments, timekeeper).run())
     case "link": try await show(LinkBench(arguments, timekeeper).run())

@@ -124,6 +124,7 @@ enum OptionTable {
     operand: OperandSpec(
       placeholder: "WHAT", isRequired: true,
       choices: [
+        .init(name: "allocations", help: "the allocator's calls for each delivered frame"),
         .init(name: "first-frame", help: "start() to the first decoded picture"),
         .init(name: "latency", help: "a picture's capture to its decoded delivery"),
         .init(name: "link", help: "an encoded picture into the link to out of it"),
