@@ -80,21 +80,14 @@ struct UnitSampleFactory: Sendable {
   }
 
   /// Nil when no parameter sets have come.
-  func makeSample(
-    _ received: ReceivedUnit, _ layout: AccessUnitLayout
-  ) throws(MediaStatusError) -> CMSampleBuffer? {
+  func makeSample(_ received: ReceivedUnit, _ layout: AccessUnitLayout) -> CMSampleBuffer? {
     guard let format, let data = CMBlockBuffer(bytes: received.unit.payload, offset: layout.pictureStart) else {
       return nil
     }
-    let sample = try CMSampleBuffer(
-      dataBuffer: data, formatDescription: format, numSamples: 1,
-      sampleTimings: [CMSampleTimingInfo(received.presentation)],
-      sampleSizes: [received.unit.payload.count - layout.pictureStart])
-    if !received.unit.flags.contains(.sync) {
-      sample.sampleAttachments[0][.notSync] = true
-      sample.sampleAttachments[0][.dependsOnOthers] = true
-    }
-    return sample
+    return CMSampleBuffer(
+      codedPicture: data, format: format, timing: CMSampleTimingInfo(received.presentation),
+      size: received.unit.payload.count - layout.pictureStart,
+      dependsOnOthers: !received.unit.flags.contains(.sync))
   }
 }
 

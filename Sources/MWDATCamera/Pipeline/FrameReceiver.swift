@@ -195,11 +195,7 @@ final class FrameReceiver: Sendable {
     guard codec == .hvc1, outlet.hasListeners else {
       return .passed(stream, isDiscontinuity: isDiscontinuity, nil)
     }
-    do throws(MediaStatusError) {
-      let sample = try state.samples.makeSample(received, layout)
-      return .passed(stream, isDiscontinuity: isDiscontinuity, sample)
-    } catch {
-      return .unusable(stream, "no sample can be made of the stream's units: \(error)")
-    }
+    let sample = state.samples.makeSample(received, layout)
+    return .passed(stream, isDiscontinuity: isDiscontinuity, sample)
   }
 }

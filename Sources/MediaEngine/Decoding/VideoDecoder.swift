@@ -68,6 +68,7 @@ private struct VideoDecoderState: @unchecked Sendable {
   private let converter: PictureConverter
   private let frames: FrameConverter
   private var needsSync = true
+  private var spareFrame: Frame?
   /// True once parameter sets were seen; FFmpeg keeps them.
   private var hasParameterSets = false
   /// Pictures decoded but not handed out; more than none in streams with B-frames alone, and then at most the stream's
@@ -144,8 +145,12 @@ private struct VideoDecoderState: @unchecked Sendable {
 
   private mutating func collect(_ output: VideoDecoder.Output) throws(MediaError) {
     while true {
-      let frame = try Frame()
-      guard try context.receive(frame) else { return try checkComplaints() }
+      // The one that stays empty, as the last always does, serves the next picture.
+      let frame = if let spare = spareFrame.take() { spare } else { try Frame() }
+      guard try context.receive(frame) else {
+        spareFrame = frame
+        return try checkComplaints()
+      }
       try checkComplaints()
       let raw = frame.pointer.pointee
       guard raw.flags & AV_FRAME_FLAG_CORRUPT == 0, raw.decode_error_flags == 0 else {

@@ -7,8 +7,8 @@ import Glibc
 /// damage, for the call that the logging thread is in, and drops all others. FFmpeg logs on the calling thread here, since every codec context
 /// of the engine runs with one thread.
 enum LibAVLog {
-  /// Lines of one call.
-  final class Lines {
+  /// Lines of one call. Needs no memory while there are none, which is nearly always.
+  struct Lines {
     /// More than this of one call repeats itself.
     private static let limit = 4
 
@@ -19,7 +19,7 @@ enum LibAVLog {
     /// All lines, in order, as one.
     var text: String { lines.joined(separator: "; ") }
 
-    fileprivate func append(_ line: String) {
+    fileprivate mutating func append(_ line: String) {
       guard !line.isEmpty, lines.count < Self.limit, line != lines.last else { return }
       lines.append(line)
     }
@@ -31,15 +31,17 @@ enum LibAVLog {
   /// Runs `body` and returns what FFmpeg logged in it on this thread.
   static func collecting<Result>(_ body: () -> Result) -> (Result, Lines) {
     install()
-    let lines = Lines()
-    let outer = pthread_getspecific(key)
-    pthread_setspecific(key, Unmanaged.passUnretained(lines).toOpaque())
-    defer { pthread_setspecific(key, outer) }
-    let result = body()
+    var lines = Lines()
+    let result = withUnsafeMutablePointer(to: &lines) { slot in
+      let outer = pthread_getspecific(key)
+      pthread_setspecific(key, slot)
+      defer { pthread_setspecific(key, outer) }
+      return body()
+    }
     return (result, lines)
   }
 
-  /// The thread's slot for the lines of the call it is in; holds no reference.
+  /// The thread's slot for the lines of the call it is in, which stand on its stack.
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     pthread_key_create(&key, nil)
@@ -61,7 +63,7 @@ enum LibAVLog {
         av_log_format_line(context, level, format, arguments, base, Int32(capacity), &startsLine)
         return String(cString: base)
       }
-      Unmanaged<Lines>.fromOpaque(slot).takeUnretainedValue().append(withoutLineEnd(line))
+      slot.assumingMemoryBound(to: Lines.self).pointee.append(withoutLineEnd(line))
     }
   }()
 

@@ -9,7 +9,8 @@ extension CMSampleBuffer {
     numSamples: CMItemCount, sampleTimings: [CMSampleTimingInfo], sampleSizes: [Int]
   ) throws(MediaStatusError) {
     guard numSamples >= 0 else { throw MediaStatusError(status: kCMSampleBufferError_RequiredParameterMissing) }
-    for count in [sampleTimings.count, sampleSizes.count] where ![0, 1, numSamples].contains(count) {
+    func fits(_ count: Int) -> Bool { count == 0 || count == 1 || count == numSamples }
+    guard fits(sampleTimings.count), fits(sampleSizes.count) else {
       throw MediaStatusError(status: kCMSampleBufferError_InvalidEntryCount)
     }
     self.init(

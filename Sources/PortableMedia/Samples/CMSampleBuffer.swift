@@ -131,4 +131,21 @@ extension CMSampleBuffer {
       dataBuffer: nil, image: picture, format: CMFormatDescription(of: picture), count: 1, timings: [timing],
       sizes: [], isReady: true)
   }
+
+  /// One coded picture, ready. For the rooms of this package.
+  ///
+  /// - Parameter dependsOnOthers: sets the attachments of a picture that can't be decoded alone. All such samples share
+  ///   them until one is written to.
+  package convenience init(
+    codedPicture data: CMBlockBuffer, format: CMFormatDescription, timing: CMSampleTimingInfo, size: Int,
+    dependsOnOthers: Bool
+  ) {
+    self.init(
+      dataBuffer: data, image: nil, format: format, count: 1, timings: [timing], sizes: [size], isReady: true,
+      sampleAttachments: dependsOnOthers ? Self.dependentAttachments : [])
+  }
+
+  private static let dependentAttachments: [[String: any Sendable]] = [
+    [kCMSampleAttachmentKey_NotSync: true, kCMSampleAttachmentKey_DependsOnOthers: true]
+  ]
 }
