@@ -41,9 +41,9 @@ struct DeliveryTests {
       stream.start()
       try await watched.wait(forFrames: 6 * Self.frameRate)
 
-      let stamps = watched.frames.values.map { CMTimeGetSeconds($0.presentation) }
-      let span = try #require(stamps.last) - (try #require(stamps.first))
-      #expect(Double(stamps.count - 1) >= 0.97 * span * Double(Self.frameRate), "\(stamps.count) frames in \(span) s")
+      // Of what the glasses sent, that is: how many they can encode on a busy machine is another matter.
+      let arrived = Double(stream.statistics.units)
+      #expect(Double(watched.frames.values.count) >= 0.97 * (arrived - 1), "of \(arrived)")
       let listeners = stream.frameListeners
       #expect(listeners.map(\.number) == [1, 2, 3, 4])
       #expect(listeners[0].dropped == 0)
@@ -74,6 +74,32 @@ struct DeliveryTests {
       #expect(frame.isSync, "a frame whose predecessor was dropped can't be decoded")
     }
     #expect(skips > 0)
+  }
+
+  @Test("STALL-5: a listener of compressed frames that can't take all that comes at once goes on at a sync frame")
+  func goesOnAtSync() async throws {
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let watched = try await startedStream(in: session, Self.configuration(.hvc1), clock)
+      clock.advance(by: .seconds(5))
+      let before = watched.frames.values.count
+      // By hand nobody is slow: but here come more at once than may wait for one listener.
+      glasses.link.hold(.toApp)
+      clock.advance(by: .milliseconds(1900))
+      glasses.link.release(.toApp)
+      clock.advance(by: .seconds(5))
+      let frames = watched.frames.values
+      let spans = zip(frames, frames.dropFirst()).map { CMTimeGetSeconds($1.presentation - $0.presentation) }
+      let gaps = spans.indices.filter { spans[$0] > 1.5 / Double(Self.frameRate) }
+      #expect(gaps.count == 1)
+      #expect(gaps.allSatisfy { $0 + 1 >= before && frames[$0 + 1].isSync })
+      let dropped = watched.stream.statistics.drops.listeners
+      #expect(dropped >= 10)
+      #expect(watched.stream.frameListeners.map(\.dropped) == [Int(dropped)])
+      #expect(watched.stream.frameListeners.map(\.delivered) == [frames.count])
+      #expect(watched.stream.statistics.frames == UInt64(frames.count) + dropped)
+      session.stop()
+    }
   }
 
   @Test("STALL-5: decoded frames that are kept stay as they were, and memory is used again only when nobody has it")

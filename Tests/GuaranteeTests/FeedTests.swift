@@ -23,6 +23,25 @@ struct FeedTests {
     try await plays(URL(fileURLWithPath: try MediaFactory.path(kind)))
   }
 
+  @Test("MOCK-1, STALL-1: that a feed has but one picture a second is noticed, and then no stall")
+  func slideShow() async throws {
+    let feed = URL(fileURLWithPath: try RateFeed(1).path())
+    try await withGlassesByHand(feed: feed, encodesLive: true) { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 24)
+      let watched = try await startedStream(in: session, configuration, clock)
+      clock.advance(by: .seconds(8))
+      #expect(watched.frames.values.count == 9)
+      let (states, stalls) = (watched.states.count, watched.stream.statistics.stalls)
+      clock.advance(by: .seconds(20))
+      #expect(watched.frames.values.count == 29)
+      #expect(watched.states.count == states)
+      #expect(watched.stream.statistics.stalls == stalls)
+      #expect(watched.stream.state == .streaming)
+      session.stop()
+    }
+  }
+
   @Test("MOCK-1: real recordings play", .enabled(if: SharedMedia.folder != nil, SharedMedia.whySkipped))
   func playsRealRecordings() async throws {
     for name in ["bigbuckbunny.mp4", "bikes.mp4", "carphone_pristine.mp4"] {
