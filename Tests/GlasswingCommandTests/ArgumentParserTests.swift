@@ -109,7 +109,7 @@ struct ArgumentParserTests {
     "Lengths of time have units",
     arguments: [
       ("4", 4000), ("4s", 4000), ("1.5s", 1500), ("500ms", 500), ("2m", 120_000), ("2min", 120_000), ("1h", 3_600_000),
-      (".5", 500),
+      (".5", 500), ("1.011s", 1011), ("1011ms", 1011),
     ])
   func durations(_ text: String, _ milliseconds: Int) {
     #expect(AmountText.duration(text) == .milliseconds(milliseconds))
@@ -123,7 +123,8 @@ struct ArgumentParserTests {
   }
 
   @Test(
-    "Bit rates have units", arguments: [("2M", 2_000_000), ("800k", 800_000), ("2.5M", 2_500_000), ("64000", 64_000)])
+    "Bit rates have units",
+    arguments: [("2M", 2_000_000), ("800k", 800_000), ("2.5M", 2_500_000), ("2.3M", 2_300_000), ("64000", 64_000)])
   func bitrates(_ text: String, _ bits: Int64) throws {
     #expect(AmountText.bitrate(text) == .bitsPerSecond(bits))
     #expect(AmountText.bitrate(text + "x") == nil)

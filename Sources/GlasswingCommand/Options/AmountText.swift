@@ -15,7 +15,7 @@ enum AmountText {
     }
     // A year: more than anyone records, and far from where nanoseconds overflow.
     guard seconds <= 366 * 86_400 else { return nil }
-    return .nanoseconds(Int64(seconds * 1e9))
+    return .nanoseconds(Int64((seconds * 1e9).rounded()))
   }
 
   /// `800k`, `2M`, `2.5M`: bits a second, in powers of ten. nil for anything else.
@@ -30,7 +30,7 @@ enum AmountText {
     case _: return nil
     }
     guard bits <= 1e12 else { return nil }
-    return .bitsPerSecond(Int64(bits))
+    return .bitsPerSecond(Int64(bits.rounded()))
   }
 
   /// As it would be typed: `2M`, `800k`.
