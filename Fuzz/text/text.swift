@@ -11,10 +11,15 @@ public func fuzzText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let words = bytes.dropFirst().split(separator: 0, omittingEmptySubsequences: false).map {
     String(decoding: $0, as: UTF8.self)
   }
-  switch choice % 4 {
+  switch choice % 5 {
   case 0: parseArguments(words)
   case 1: for word in words { parseAmounts(word) }
-  case 2: readPropertyList(bytes.dropFirst())
+  case 2: readInformation(of: bytes.dropFirst())
+  case 4:
+    var reader = InfoPlist()
+    if let dictionary = PropertyListEntry.dictionary(in: Data(bytes.dropFirst())) {
+      check(reader.information(from: dictionary), reader.problems)
+    }
   default: for word in words { namePart(of: word, part: Int(choice)) }
   }
   return 0
@@ -53,12 +58,15 @@ private func parseAmounts(_ word: String) {
   }
 }
 
-/// Foundation reads the file; what is ours begins with the dictionary.
-private func readPropertyList(_ bytes: ArraySlice<UInt8>) {
+/// A dictionary of the right names and of any values, which bytes of a file rarely make.
+private func readInformation(of bytes: ArraySlice<UInt8>) {
   var rest = bytes
   var reader = InfoPlist()
-  let information = reader.information(from: dictionary(&rest, depth: 0))
-  guard reader.problems.isEmpty else { return }
+  check(reader.information(from: dictionary(&rest, depth: 0)), reader.problems)
+}
+
+private func check(_ information: AppInformation, _ problems: [ConfigurationProblem]) {
+  guard problems.isEmpty else { return }
   guard !information.bundleIdentifier.isEmpty, !information.name.isEmpty,
     information.isDeveloperMode || information.metaAppID?.isEmpty == false
   else { fatalError("\(information)") }

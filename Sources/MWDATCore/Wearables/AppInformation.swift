@@ -60,8 +60,7 @@ struct InfoPlist {
     guard let data = FileManager.default.contents(atPath: path) else {
       return (fallback, [ConfigurationProblem(.missingInfoDictionary, "\(path) can't be read")])
     }
-    let object = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
-    guard let dictionary = object as? [String: Any] else {
+    guard let dictionary = PropertyListEntry.dictionary(in: data) else {
       return (fallback, [ConfigurationProblem(.missingInfoDictionary, "\(path) is not a property list dictionary")])
     }
     let information = reader.information(from: dictionary)
