@@ -7,12 +7,16 @@ import Units
 ///
 /// `@unchecked Sendable`: all stored variables are guarded by `mutex`.
 final class ThreadLane: Lane, @unchecked Sendable {
+  private struct Work {
+    let run: @Sendable () -> Void
+  }
+
   let name: String
   private let timekeeper: SystemTimekeeper
   private let idleLimit: Duration
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  private var ready = FIFO<@Sendable () -> Void>()
+  private var ready = FIFO<Work>()
   private var waiting = DeadlineHeap<LaneTimer>()
   private var hasThread = false
   /// The thread stands in `wait`; a signal to one that runs would be a system call for nothing.
@@ -45,7 +49,7 @@ final class ThreadLane: Lane, @unchecked Sendable {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     guard !hasEnded else { return }
-    ready.append(work)
+    ready.append(Work(run: work))
     wakeThread()
   }
 
@@ -114,11 +118,11 @@ final class ThreadLane: Lane, @unchecked Sendable {
   }
 
   private func loop() {
-    while let work = nextWork() { work() }
+    while let work = nextWork() { work.run() }
   }
 
   /// Waits for the next work; nil when the thread has nothing left to live for.
-  private func nextWork() -> (@Sendable () -> Void)? {
+  private func nextWork() -> Work? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     var idleEnd: Instant?
@@ -138,7 +142,7 @@ final class ThreadLane: Lane, @unchecked Sendable {
   }
 
   /// With the mutex held.
-  private func takeReadyOrDue() -> (@Sendable () -> Void)? {
+  private func takeReadyOrDue() -> Work? {
     if lastWasDue || waiting.isEmpty, let work = ready.popFirst() {
       lastWasDue = false
       return work
@@ -148,7 +152,7 @@ final class ThreadLane: Lane, @unchecked Sendable {
       while let due = waiting.popDue(at: now) {
         guard let work = due.take() else { continue }
         lastWasDue = true
-        return work
+        return Work(run: work)
       }
     }
     lastWasDue = false

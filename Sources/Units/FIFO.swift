@@ -1,17 +1,20 @@
 /// A first-in-first-out queue with constant-time ends on average.
+///
+/// Inlinable, as each picture goes through several: unspecialised, a call from another module allocates. For the same
+/// reason closures go in inside a struct, since a generic container wraps bare ones.
 package struct FIFO<Element> {
-  private var elements: [Element?] = []
-  private var start = 0
+  @usableFromInline var elements: [Element?] = []
+  @usableFromInline var start = 0
 
-  package init() {}
+  @inlinable package init() {}
 
-  package var count: Int { elements.count - start }
-  package var isEmpty: Bool { count == 0 }
-  package var first: Element? { start < elements.count ? elements[start] : nil }
+  @inlinable package var count: Int { elements.count - start }
+  @inlinable package var isEmpty: Bool { count == 0 }
+  @inlinable package var first: Element? { start < elements.count ? elements[start] : nil }
 
-  package mutating func append(_ element: Element) { elements.append(element) }
+  @inlinable package mutating func append(_ element: Element) { elements.append(element) }
 
-  package mutating func popFirst() -> Element? {
+  @inlinable package mutating func popFirst() -> Element? {
     guard start < elements.count else { return nil }
     let element = elements[start]
     elements[start] = nil
@@ -27,15 +30,15 @@ package struct FIFO<Element> {
     return element
   }
 
-  package mutating func removeAll() {
+  @inlinable package mutating func removeAll() {
     elements.removeAll()
     start = 0
   }
 
   /// In the order in which they will leave.
-  package var waiting: [Element] { elements[start...].compactMap { $0 } }
+  @inlinable package var waiting: [Element] { elements[start...].compactMap { $0 } }
 
-  package mutating func replaceAll(with elements: [Element]) {
+  @inlinable package mutating func replaceAll(with elements: [Element]) {
     self.elements = elements
     start = 0
   }

@@ -1,36 +1,44 @@
 import Units
 
 /// A binary min-heap of payloads by deadline; equal deadlines leave in the order in which they came.
+///
+/// Inlinable, as lanes look at it for each piece of work: unspecialised, each look allocates.
 package struct DeadlineHeap<Payload> {
-  fileprivate struct Entry {
-    let deadline: Instant
-    let order: UInt64
-    let payload: Payload
+  @usableFromInline struct Entry {
+    @usableFromInline let deadline: Instant
+    @usableFromInline let order: UInt64
+    @usableFromInline let payload: Payload
 
-    func precedes(_ other: Entry) -> Bool {
+    @inlinable init(deadline: Instant, order: UInt64, payload: Payload) {
+      self.deadline = deadline
+      self.order = order
+      self.payload = payload
+    }
+
+    @inlinable func precedes(_ other: Entry) -> Bool {
       deadline != other.deadline ? deadline < other.deadline : order < other.order
     }
   }
 
-  private var entries: [Entry] = []
-  private var nextOrder: UInt64 = 0
+  @usableFromInline var entries: [Entry] = []
+  @usableFromInline var nextOrder: UInt64 = 0
 
-  package init() {}
+  @inlinable package init() {}
 
-  package var isEmpty: Bool { entries.isEmpty }
-  package var count: Int { entries.count }
+  @inlinable package var isEmpty: Bool { entries.isEmpty }
+  @inlinable package var count: Int { entries.count }
 
   /// The earliest deadline, or nil when nothing waits.
-  package var earliest: Instant? { entries.first?.deadline }
+  @inlinable package var earliest: Instant? { entries.first?.deadline }
 
-  package mutating func insert(_ payload: Payload, at deadline: Instant) {
+  @inlinable package mutating func insert(_ payload: Payload, at deadline: Instant) {
     entries.append(Entry(deadline: deadline, order: nextOrder, payload: payload))
     nextOrder &+= 1
     siftUp(entries.count - 1)
   }
 
   /// Removes and returns the earliest payload whose deadline is not after `now`.
-  package mutating func popDue(at now: Instant) -> Payload? {
+  @inlinable package mutating func popDue(at now: Instant) -> Payload? {
     guard let first = entries.first, first.deadline <= now else { return nil }
     let last = entries.removeLast()
     if !entries.isEmpty {
@@ -41,13 +49,13 @@ package struct DeadlineHeap<Payload> {
   }
 
   /// Removes and returns the earliest payload if it meets the condition, whatever its deadline.
-  package mutating func popFirst(where condition: (Payload) -> Bool) -> Payload? {
+  @inlinable package mutating func popFirst(where condition: (Payload) -> Bool) -> Payload? {
     guard let first = entries.first, condition(first.payload) else { return nil }
     return popDue(at: first.deadline)
   }
 
   /// Removes what meets the condition, in no order, and returns it, so that it is released where the caller likes.
-  package mutating func remove(where condition: (Payload) -> Bool) -> [Payload] {
+  @inlinable package mutating func remove(where condition: (Payload) -> Bool) -> [Payload] {
     let removed = entries.map(\.payload).filter(condition)
     guard !removed.isEmpty else { return [] }
     entries.removeAll { condition($0.payload) }
@@ -56,7 +64,7 @@ package struct DeadlineHeap<Payload> {
     return removed
   }
 
-  private mutating func siftUp(_ start: Int) {
+  @inlinable mutating func siftUp(_ start: Int) {
     var child = start
     while child > 0 {
       let parent = (child - 1) / 2
@@ -66,7 +74,7 @@ package struct DeadlineHeap<Payload> {
     }
   }
 
-  private mutating func siftDown(_ start: Int) {
+  @inlinable mutating func siftDown(_ start: Int) {
     var parent = start
     while true {
       let left = 2 * parent + 1

@@ -3,10 +3,15 @@ import Synchronization
 /// The handle of work that waits for a deadline on a lane. It holds the work, so that cancelling lets go at once of
 /// what the work holds, however far the deadline is.
 package final class LaneTimer: Sendable {
-  private let work: Mutex<(@Sendable () -> Void)?>
+  /// Not bare, since a generic container would wrap it once more.
+  private struct Work {
+    let run: @Sendable () -> Void
+  }
+
+  private let work: Mutex<Work?>
 
   /// For lanes: the work is begun by `take`.
-  package init(_ work: @escaping @Sendable () -> Void) { self.work = Mutex(work) }
+  package init(_ work: @escaping @Sendable () -> Void) { self.work = Mutex(Work(run: work)) }
 
   /// One that has nothing to do: what an ended lane returns.
   package init() { work = Mutex(nil) }
@@ -20,9 +25,6 @@ package final class LaneTimer: Sendable {
   /// The work, for the one caller that gets to begin or drop it.
   package func take() -> (@Sendable () -> Void)? {
     // Released by the caller, outside the lock: it may release objects whose deinit comes back here.
-    work.withLock { work in
-      defer { work = nil }
-      return work
-    }
+    work.withLock { $0.take() }?.run
   }
 }

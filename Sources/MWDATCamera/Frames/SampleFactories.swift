@@ -18,8 +18,7 @@ struct PictureSampleFactory: Sendable {
       format = try CMVideoFormatDescription(imageBuffer: picture)
       self.format = format
     }
-    return try CMSampleBuffer(
-      imageBuffer: picture, formatDescription: format, sampleTiming: CMSampleTimingInfo(presentation))
+    return CMSampleBuffer(decodedPicture: picture, format: format, timing: CMSampleTimingInfo(presentation))
   }
 }
 

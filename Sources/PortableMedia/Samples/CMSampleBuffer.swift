@@ -132,6 +132,14 @@ extension CMSampleBuffer {
       sizes: [], isReady: true)
   }
 
+  /// One decoded picture, ready, with a description that is known to fit it. For the rooms of this package.
+  package convenience init(
+    decodedPicture picture: CVImageBuffer, format: CMFormatDescription, timing: CMSampleTimingInfo
+  ) {
+    self.init(
+      dataBuffer: nil, image: picture, format: format, count: 1, timings: [timing], sizes: [], isReady: true)
+  }
+
   /// One coded picture, ready. For the rooms of this package.
   ///
   /// - Parameter dependsOnOthers: sets the attachments of a picture that can't be decoded alone. All such samples share

@@ -21,9 +21,9 @@ enum PatternGlyphs {
   /// The last `count` digits of a number, most significant first.
   static func digits(_ number: UInt32, count: Int, radix: UInt32 = 10) -> [[UInt8]] {
     var rest = number
-    var glyphs: [[UInt8]] = []
-    for _ in 0..<count {
-      glyphs.insert(hexadecimal[Int(rest % radix)], at: 0)
+    var glyphs = [[UInt8]](repeating: space, count: count)
+    for index in glyphs.indices.reversed() {
+      glyphs[index] = hexadecimal[Int(rest % radix)]
       rest /= radix
     }
     return glyphs
