@@ -28,12 +28,13 @@ final class StreamWatch: Sendable {
     }.store(in: tokens)
   }
 
-  /// Why the last thing failed: the glasses' own words, else the error's sentence; nil when nothing has.
+  /// Why the last thing failed: the glasses' own words, else the error's sentence, and the error's stable name; nil when
+  /// nothing has.
   var cause: String? {
     state.withLock { state in
       guard let error = state.error else { return nil }
-      if let words = state.words, !words.isEmpty { return words }
-      return error.localizedDescription
+      let words = state.words.flatMap { $0.isEmpty ? nil : $0 } ?? error.localizedDescription
+      return "\(words) (\(error.facts.name))"
     }
   }
 

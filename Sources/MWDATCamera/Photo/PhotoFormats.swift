@@ -98,3 +98,23 @@ public struct PhotoTransferProgress: Sendable {
     totalBytes == 0 ? 0 : min(1, Double(bytesReceived) / Double(totalBytes))
   }
 }
+
+extension PhotoFormat {
+  init(_ format: PhotoCaptureFormat) {
+    self =
+      switch format {
+      case .heic: .heic
+      case .jpeg: .jpeg
+      }
+  }
+}
+
+extension PhotoCaptureFormat {
+  init(_ format: PhotoFormat) {
+    self =
+      switch format {
+      case .heic: .heic
+      case .jpeg: .jpeg
+      }
+  }
+}

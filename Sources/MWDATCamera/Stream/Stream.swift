@@ -382,23 +382,3 @@ extension Stream: CaptureOwner {
     errors.send(.photoCaptureFailed)
   }
 }
-
-extension PhotoFormat {
-  init(_ format: PhotoCaptureFormat) {
-    self =
-      switch format {
-      case .heic: .heic
-      case .jpeg: .jpeg
-      }
-  }
-}
-
-extension PhotoCaptureFormat {
-  init(_ format: PhotoFormat) {
-    self =
-      switch format {
-      case .heic: .heic
-      case .jpeg: .jpeg
-      }
-  }
-}

@@ -9,7 +9,9 @@ struct GuideTextTests {
   @Test(
     "DOC-1: every Swift block of a guide stands in the file that runs it",
     arguments: [
-      ("docs/camera-streaming.md", "Tests/GuaranteeTests/Guide/CameraStreamingGuide.swift")
+      ("docs/camera-streaming.md", "Tests/GuaranteeTests/Guide/CameraStreamingGuide.swift"),
+      ("docs/health.md", "Tests/GuaranteeTests/Guide/HealthGuide.swift"),
+      ("docs/errors.md", "Tests/GuaranteeTests/Guide/HealthGuide.swift"),
     ])
   func blocksAreRun(page: String, source: String) throws {
     let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
