@@ -15,8 +15,9 @@ extension MWDATCamera.Stream {
   /// was asked.
   public var negotiatedConfiguration: NegotiatedVideo? { telemetry.negotiatedVideo.map { NegotiatedVideo($0) } }
 
-  /// Asks the glasses for a keyframe (a picture that decodes alone) as the next one. Any thread; returns at once. One that was
-  /// asked for within the last 100 ms serves both; while nothing streams it does nothing.
+  /// Asks the glasses for a keyframe (a picture that decodes alone) as the next one, and again with growing pauses until one
+  /// has come. Any thread; returns at once. One request serves all who ask within 100 ms; while nothing streams, or the
+  /// session is paused, it does nothing.
   public func requestKeyframe() { askForKeyframe() }
 
   /// How long streams that are made from now on may take from `.starting` to their first picture before they end by an error;

@@ -83,6 +83,8 @@ private final class DecodeWorker: Sendable {
     var samples = PictureSampleFactory()
     /// Sync units that the decoder refused, one after the other.
     var refusedSyncUnits = 0
+    /// Of the picture delivered last.
+    var lastPresentation = Instant.distantPast
     /// Units were missing before a picture that has not come out yet.
     var isMarkDue = false
   }
@@ -136,25 +138,33 @@ private final class DecodeWorker: Sendable {
 
   private func decode(_ entry: DecodeQueue.Entry, _ decoding: inout Decoding) {
     let unit = entry.unit
-    let picture: CVPixelBuffer?
+    let decoded: VideoDecoder.TaggedPicture?
     do throws(MediaError) {
-      picture = try decodePicture(unit.unit.payload, &decoding)
+      decoded = try decodePicture(unit, &decoding)
     } catch {
       return refused(unit, error, &decoding)
     }
     decoding.refusedSyncUnits = 0
     if entry.isDiscontinuity { decoding.isMarkDue = true }
-    guard let picture else { return }
+    guard let decoded else { return }
+    // The picture's own time, which is an earlier unit's when the decoder holds pictures back.
+    let presentation = Instant(nanoseconds: decoded.tag)
+    guard presentation > decoding.lastPresentation else {
+      return refused(unit, MediaError(.damagedPicture, while: .decoding, "a picture out of order"), &decoding)
+    }
+    decoding.lastPresentation = presentation
     let followsGap = decoding.isMarkDue
     decoding.isMarkDue = false
     telemetry.pictureDecoded()
-    guard let sample = try? decoding.samples.makeSample(picture, presentation: unit.presentation) else { return }
-    telemetry.frameDelivered(captured: unit.presentation)
+    guard let sample = try? decoding.samples.makeSample(decoded.picture, presentation: presentation) else { return }
+    telemetry.frameDelivered(captured: presentation)
     events.decoded(stream)
     outlet.deliver(VideoFrame(sampleBuffer: sample, isSync: true, followsGap: followsGap), of: stream)
   }
 
-  private func decodePicture(_ payload: [UInt8], _ decoding: inout Decoding) throws(MediaError) -> CVPixelBuffer? {
+  private func decodePicture(
+    _ unit: ReceivedUnit, _ decoding: inout Decoding
+  ) throws(MediaError) -> VideoDecoder.TaggedPicture? {
     let decoder: VideoDecoder
     if let existing = decoding.decoder {
       decoder = existing
@@ -163,8 +173,8 @@ private final class DecodeWorker: Sendable {
       decoding.decoder = decoder
     }
     // A result, since `withUnsafeBytes` passes no typed errors on.
-    return try payload.withUnsafeBytes { bytes in
-      Result { () throws(MediaError) in try decoder.decode(bytes, parameterSets: nil, output: .biPlanar) }
+    return try unit.unit.payload.withUnsafeBytes { bytes in
+      Result { () throws(MediaError) in try decoder.decode(bytes, tag: unit.presentation.nanoseconds) }
     }.get()
   }
 

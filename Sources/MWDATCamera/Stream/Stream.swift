@@ -145,7 +145,8 @@ extension Stream {
   /// The clock that frames and photos are stamped by.
   package var timekeeper: any Timekeeper { context.timekeeper }
 
-  /// Asks the glasses for a sync unit; left out when one was asked for within the last 100 ms, or nothing runs.
+  /// Asks the glasses for a sync unit, and again until one has come; one request serves all who ask within 100 ms.
+  /// Nothing happens while nothing runs.
   /// (Glasswing makes it public as `requestKeyframe()`; the same name here would hide that in our own modules.)
   package func askForKeyframe() { frames.requestKeyframe(.application) }
 }

@@ -45,8 +45,26 @@ package final class VideoDecoder: Sendable {
     _ nalUnits: UnsafeRawBufferPointer, parameterSets: [[UInt8]]? = nil, output: Output = .biPlanar
   ) throws(MediaError) -> CVPixelBuffer? {
     try state.withLock { state throws(MediaError) in
-      try state.decode(nalUnits, parameterSets: parameterSets, output: output)
+      try state.decode(nalUnits, tag: 0, parameterSets: parameterSets, output: output)?.picture
     }
+  }
+
+  /// As `decode(_:parameterSets:output:)`, for units with parameter sets inside, where it matters which unit a picture
+  /// came from: a decoder may hold pictures back, as a stream asks or as damaged bytes make it believe.
+  ///
+  /// - Parameter tag: of this unit; comes out with its picture.
+  package func decode(
+    _ nalUnits: UnsafeRawBufferPointer, tag: Int64, output: Output = .biPlanar
+  ) throws(MediaError) -> TaggedPicture? {
+    try state.withLock { state throws(MediaError) in
+      try state.decode(nalUnits, tag: tag, parameterSets: nil, output: output)
+    }
+  }
+
+  /// A picture and the tag of the unit that it came from.
+  package struct TaggedPicture: Sendable {
+    package let picture: CVPixelBuffer
+    package let tag: Int64
   }
 
   /// The pictures that are still inside, in order of presentation. The next unit has to be a sync unit.
@@ -73,7 +91,7 @@ private struct VideoDecoderState: @unchecked Sendable {
   private var hasParameterSets = false
   /// Pictures decoded but not handed out; more than none in streams with B-frames alone, and then at most the stream's
   /// reorder depth.
-  private var ready: [CVPixelBuffer] = []
+  private var ready: [VideoDecoder.TaggedPicture] = []
 
   init(coding: VideoCoding, verifiesPictureHashes: Bool) throws(MediaError) {
     self.coding = coding
@@ -88,14 +106,15 @@ private struct VideoDecoderState: @unchecked Sendable {
   }
 
   mutating func decode(
-    _ unit: UnsafeRawBufferPointer, parameterSets: [[UInt8]]?, output: VideoDecoder.Output
-  ) throws(MediaError) -> CVPixelBuffer? {
+    _ unit: UnsafeRawBufferPointer, tag: Int64, parameterSets: [[UInt8]]?, output: VideoDecoder.Output
+  ) throws(MediaError) -> VideoDecoder.TaggedPicture? {
     let outline = try AccessUnitOutline(unit, coding: coding, while: .decoding)
     if needsSync, !outline.isSync { throw MediaError(.syncUnitNeeded, while: .decoding) }
     let prepended = outline.isSync && outline.parameterSets.isEmpty ? parameterSets ?? [] : []
     if !prepended.isEmpty || !outline.parameterSets.isEmpty { hasParameterSets = true }
     guard hasParameterSets else { throw MediaError(.parameterSetsMissing, while: .decoding) }
     try fill(unit, prepended)
+    packet.pointer.pointee.pts = tag
     try run(packet, output)
     needsSync = false
     return ready.isEmpty ? nil : ready.removeFirst()
@@ -104,7 +123,7 @@ private struct VideoDecoderState: @unchecked Sendable {
   mutating func drain(output: VideoDecoder.Output) throws(MediaError) -> [CVPixelBuffer] {
     try run(nil, output)
     defer { reset() }
-    return ready
+    return ready.map(\.picture)
   }
 
   mutating func reset() {
@@ -156,7 +175,7 @@ private struct VideoDecoderState: @unchecked Sendable {
       guard raw.flags & AV_FRAME_FLAG_CORRUPT == 0, raw.decode_error_flags == 0 else {
         throw MediaError(.damagedPicture, while: .decoding, "the decoder concealed a part")
       }
-      ready.append(try picture(frame, output))
+      ready.append(VideoDecoder.TaggedPicture(picture: try picture(frame, output), tag: raw.pts))
     }
   }
 
