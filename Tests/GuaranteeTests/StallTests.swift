@@ -1,0 +1,158 @@
+import Foundation
+import Glasswing
+import LinkProtocol
+import LinkTransport
+import MWDATCamera
+import MWDATCore
+import MWDATMockDevice
+import TestSupport
+import Testing
+import Units
+
+/// No silence: pictures that don't come, or stop coming.
+@Suite(.exclusive(.mockKit))
+struct StallTests {
+  /// Ways in which pictures stop while nothing says so.
+  enum Silence: CaseIterable {
+    /// Their video vanishes on the way.
+    case muted
+    /// What they say does not arrive.
+    case halfOpen
+    /// Nothing arrives on either side.
+    case deadPeer
+
+    func begin(_ glasses: SimulatedGlasses) {
+      switch self {
+      case .muted: glasses.link.mute(.video)
+      case .halfOpen: glasses.link.hold(.toApp)
+      case .deadPeer:
+        glasses.link.hold(.toApp)
+        glasses.link.hold(.toGlasses)
+      }
+    }
+
+    func end(_ glasses: SimulatedGlasses) {
+      glasses.link.clear()
+    }
+  }
+
+  private func configuration(_ rate: UInt, _ codec: VideoCodec = .hvc1) -> StreamConfiguration {
+    StreamConfiguration(videoCodec: codec, resolution: .low, frameRate: rate)
+  }
+
+  @Test(
+    "STALL-1, STALL-4: pictures that stop, however, are told within a second (or three intervals), and end in one error",
+    arguments: Silence.allCases, [2, 15, 30] as [UInt])
+  func silence(kind: Silence, rate: UInt) async throws {
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let stream = try await startedStream(in: session, configuration(rate), clock).stream
+      let first = SilenceWatch(stream, clock)
+      let second = SilenceWatch(stream, clock)
+      clock.walk(.seconds(3))
+      kind.begin(glasses)
+      let limit = max(.seconds(1), .seconds(3) / Int(rate))
+      clock.walk(.seconds(20), until: { stream.state == .stopped })
+      for watch in [first, second] {
+        #expect(watch.longestSilence <= limit, "\(watch.longestSilence)")
+        #expect(watch.errors.count == 1, "\(watch.events)")
+        #expect(watch.states.suffix(2) == [.stopping, .stopped], "\(watch.events)")
+        #expect(watch.states.first != .stopping, "the state says that pictures are missing before it gives up")
+      }
+      session.stop()
+    }
+  }
+
+  @Test("STALL-1: decoded pictures that stop are told just so", arguments: Silence.allCases)
+  func silenceOfDecoded(kind: Silence) async throws {
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let stream = try await startedStream(in: session, configuration(15, .raw), clock).stream
+      let watch = SilenceWatch(stream, clock)
+      clock.walk(.seconds(2))
+      kind.begin(glasses)
+      clock.walk(.seconds(20), until: { stream.state == .stopped })
+      #expect(watch.longestSilence <= .seconds(1), "\(watch.longestSilence)")
+      #expect(watch.errors.count == 1)
+      session.stop()
+    }
+  }
+
+  @Test(
+    "STALL-3: after the source resumes frames flow within a second, and the stall is counted with start and length",
+    arguments: Silence.allCases, [2, 15, 30] as [UInt])
+  func resumes(kind: Silence, rate: UInt) async throws {
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let stream = try await startedStream(in: session, configuration(rate), clock).stream
+      let watch = SilenceWatch(stream, clock)
+      clock.walk(.seconds(3))
+      kind.begin(glasses)
+      clock.walk(.milliseconds(2900))
+      #expect(stream.state == .starting || stream.state == .waitingForDevice)
+      let present = try #require(stream.statistics.recentStalls.last)
+      #expect(!present.isOver && present.length > .seconds(2))
+      let before = try #require(watch.frames.last)
+      kind.end(glasses)
+      let resumed = clock.now
+      let limit = max(.seconds(1), .seconds(3) / Int(rate))
+      clock.walk(limit)
+      let after = try #require(watch.frames.first { $0 > before }, "no frame within \(limit)")
+      #expect(after - resumed <= limit)
+      #expect(stream.state == .streaming)
+      clock.walk(.seconds(5))
+      let statistics = stream.statistics
+      #expect(statistics.stalls == 1)
+      let stall = try #require(statistics.recentStalls.last)
+      #expect(stall.isOver)
+      #expect(stall.startHostNanoseconds == before.nanoseconds)
+      #expect(stall.length == after - before)
+      #expect(statistics.stalledTime == stall.length)
+      #expect(watch.errors.isEmpty)
+      session.stop()
+    }
+  }
+
+  @Test("STALL-4: a stream that goes on and off ends by one error when its budget is spent")
+  func flapping() async throws {
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let stream = try await startedStream(in: session, configuration(15), clock).stream
+      let watch = SilenceWatch(stream, clock)
+      let health = Observed<StreamHealthEvent>()
+      let token = stream.healthPublisher.listen { health.record($0) }
+      for _ in 0..<60 where stream.state != .stopped {
+        glasses.link.mute(.video)
+        clock.walk(.milliseconds(1300))
+        glasses.link.unmute(.video)
+        clock.walk(.milliseconds(700))
+      }
+      #expect(stream.state == .stopped)
+      #expect(watch.errors == [.timeout])
+      #expect(watch.events.suffix(3) == [.error(.timeout), .state(.stopping), .state(.stopped)])
+      #expect(watch.longestSilence <= .seconds(1))
+      #expect((5...20).contains(stream.statistics.stalls))
+      let failed = try #require(health.values.first { $0.kind == .failed })
+      #expect(failed.error?.stage == .recovery)
+      #expect(failed.error?.name == "stream.timeout")
+      withExtendedLifetime(token) {}
+      session.stop()
+    }
+  }
+
+  @Test("STALL-4: one stall ends in an error ten seconds after it was told, not before")
+  func oneLongStall() async throws {
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let stream = try await startedStream(in: session, configuration(30), clock).stream
+      let watch = SilenceWatch(stream, clock)
+      glasses.link.mute(.video)
+      clock.walk(.milliseconds(10_900))
+      #expect(watch.errors.isEmpty)
+      clock.walk(.milliseconds(200))
+      #expect(watch.errors == [.timeout])
+      #expect(stream.state == .stopped)
+      session.stop()
+    }
+  }
+}
