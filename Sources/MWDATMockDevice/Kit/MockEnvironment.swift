@@ -16,8 +16,8 @@ final class MockEnvironment: WearablesEnvironment {
     var glasses: [SimulatedGlasses] = []
     var generator: SeededGenerator
     var observer: WeakObserver?
-    /// Agents that are still ending, and who waits for the last of them.
-    var ending = 0
+    /// Unpaired, with links that are still being torn down; and who waits for the last of them.
+    var leaving: [SimulatedGlasses] = []
     var isOver = false
     var whenOver: [@Sendable () -> Void] = []
   }
@@ -145,41 +145,45 @@ final class MockEnvironment: WearablesEnvironment {
       softwareVersion: "simulated")
   }
 
-  /// - Parameter completion: called when every link of the glasses is torn down; at once for glasses that are not
-  ///   paired here.
-  func unpair(_ identifier: DeviceIdentifier, completion: @escaping @Sendable () -> Void) {
-    let glasses: SimulatedGlasses? = state.withLock { state in
-      guard let index = state.glasses.firstIndex(where: { $0.deviceIdentifier == identifier }) else { return nil }
-      tellDevices()
-      state.ending += 1
-      return state.glasses.remove(at: index)
+  /// - Parameter completion: called when every link of the glasses is torn down, also when somebody else has unpaired
+  ///   them meanwhile; at once for glasses that were never paired here.
+  func unpair(_ device: any MockDevice, completion: @escaping @Sendable () -> Void) {
+    let found: (glasses: SimulatedGlasses, isPaired: Bool)? = state.withLock { state in
+      if let index = state.glasses.firstIndex(where: { $0.isSame(as: device) }) {
+        tellDevices()
+        let glasses = state.glasses.remove(at: index)
+        state.leaving.append(glasses)
+        return (glasses, true)
+      }
+      return state.leaving.first { $0.isSame(as: device) }.map { ($0, false) }
     }
-    guard let glasses else { return completion() }
+    guard let (glasses, isPaired) = found else { return completion() }
+    guard isPaired else { return glasses.agent.shutDown(.unpaired, completion: completion) }
     glasses.agent.shutDown(.unpaired) { [self] in
       completion()
-      agentEnded()
+      hasLeft(glasses)
     }
   }
 
-  /// Unpairs all glasses, after which this environment is of no further use.
+  /// Unpairs all glasses, after which this environment is of no further use. May be called again, to wait.
   func unpairAll(completion: @escaping @Sendable () -> Void) {
-    let identifiers = state.withLock { state in
+    let glasses = state.withLock { state in
       state.isOver = true
       state.whenOver.append(completion)
-      return state.glasses.map(\.deviceIdentifier)
+      return state.glasses
     }
-    for identifier in identifiers { unpair(identifier) {} }
+    for one in glasses { unpair(one) {} }
     endIfOver()
   }
 
-  private func agentEnded() {
-    state.withLock { $0.ending -= 1 }
+  private func hasLeft(_ glasses: SimulatedGlasses) {
+    state.withLock { state in state.leaving.removeAll { $0 === glasses } }
     endIfOver()
   }
 
   private func endIfOver() {
     let completions: [@Sendable () -> Void] = state.withLock { state in
-      guard state.isOver, state.ending == 0, state.glasses.isEmpty else { return [] }
+      guard state.isOver, state.leaving.isEmpty, state.glasses.isEmpty else { return [] }
       defer { state.whenOver = [] }
       return state.whenOver
     }

@@ -34,11 +34,17 @@ package final class MockKit: MockDeviceKitInterface {
   }
 
   private let store = PermissionStore()
-  private let environment = Mutex<MockEnvironment?>(nil)
+  private let worlds = Mutex(Worlds())
+
+  private struct Worlds {
+    var present: MockEnvironment?
+    /// The one that was replaced or disabled last: it lives as long as links of it are being torn down.
+    weak var last: MockEnvironment?
+  }
 
   private init() { store.reset(allGranted: true) }
 
-  package var isEnabled: Bool { environment.withLock { $0 != nil } }
+  package var isEnabled: Bool { environment != nil }
 
   package var permissions: any MockPermissions { store }
 
@@ -47,10 +53,7 @@ package final class MockKit: MockDeviceKitInterface {
   package func enable(config: MockDeviceKitConfig, options: Options) {
     store.reset(allGranted: config.initialPermissionsGranted)
     let new = MockEnvironment(options: options, isRegistered: config.initiallyRegistered, permissions: store)
-    let old = environment.withLock { current in
-      defer { current = new }
-      return current
-    }
+    let old = replaceEnvironment(by: new)
     // Straight from one world to the next: whoever listens hears what differs, not an empty world in between.
     Wearables.install(new)
     old?.unpairAll {}
@@ -59,12 +62,9 @@ package final class MockKit: MockDeviceKitInterface {
   package func disable() { takeEnvironment()?.unpairAll {} }
 
   package func disable() async {
-    guard let old = takeEnvironment() else { return }
-    let gate = ResumeOnce<Void>()
-    await withCheckedContinuation { continuation in
-      gate.store(continuation)
-      old.unpairAll { gate.resume(with: ()) }
-    }
+    // Where somebody else has disabled it just now, that is waited for: what is promised is that no link is left.
+    guard let environment = takeEnvironment() ?? worlds.withLock({ $0.last }) else { return }
+    await Self.wait { environment.unpairAll(completion: $0) }
   }
 
   package func pairGlasses(model: GlassesModel) throws(MockDeviceKitError) -> any MockGlasses {
@@ -74,25 +74,19 @@ package final class MockKit: MockDeviceKitInterface {
   /// - Parameter deviceClock: the glasses' clock as a function of the kit's.
   package func pairGlasses(model: GlassesModel, deviceClock: DeviceClock) throws(MockDeviceKitError) -> SimulatedGlasses
   {
-    let environment = environment.withLock { $0 }
     guard let glasses = environment?.pair(model: model, deviceClock: deviceClock) else { throw .notEnabled }
     return glasses
   }
 
-  package func unpairDevice(_ device: any MockDevice) {
-    environment.withLock { $0 }?.unpair(device.deviceIdentifier) {}
-  }
+  package func unpairDevice(_ device: any MockDevice) { environment?.unpair(device) {} }
 
   package func unpairDevice(_ device: any MockDevice) async {
-    guard let environment = environment.withLock({ $0 }) else { return }
-    let gate = ResumeOnce<Void>()
-    await withCheckedContinuation { continuation in
-      gate.store(continuation)
-      environment.unpair(device.deviceIdentifier) { gate.resume(with: ()) }
+    for environment in worlds.withLock({ [$0.present, $0.last].compactMap { $0 } }) {
+      await Self.wait { environment.unpair(device, completion: $0) }
     }
   }
 
-  package var pairedDevices: [any MockDevice] { environment.withLock { $0 }?.paired ?? [] }
+  package var pairedDevices: [any MockDevice] { environment?.paired ?? [] }
 
   package func startTestServer(portFilePath: String?) async throws -> UInt16 {
     throw MockDeviceKitError.testServerUnavailable
@@ -100,12 +94,29 @@ package final class MockKit: MockDeviceKitInterface {
 
   package func stopTestServer() async {}
 
-  private func takeEnvironment() -> MockEnvironment? {
-    let old = environment.withLock { current in
-      defer { current = nil }
-      return current
+  private var environment: MockEnvironment? { worlds.withLock { $0.present } }
+
+  /// The one before, which has to be ended.
+  private func replaceEnvironment(by new: MockEnvironment?) -> MockEnvironment? {
+    worlds.withLock { worlds in
+      let old = worlds.present
+      worlds.present = new
+      if let old { worlds.last = old }
+      return old
     }
+  }
+
+  private func takeEnvironment() -> MockEnvironment? {
+    let old = replaceEnvironment(by: nil)
     if let old { Wearables.uninstall(old) }
     return old
+  }
+
+  private static func wait(for work: (@escaping @Sendable () -> Void) -> Void) async {
+    let gate = ResumeOnce<Void>()
+    await withCheckedContinuation { continuation in
+      gate.store(continuation)
+      work { gate.resume(with: ()) }
+    }
   }
 }

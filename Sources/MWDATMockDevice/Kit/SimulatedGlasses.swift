@@ -34,6 +34,12 @@ package final class SimulatedGlasses: MockGlasses {
   package func setChargingState(_ state: ChargingState) { agent.hardware.setCharging(state.reported) }
   package func setThermalLevel(_ level: ThermalLevel) { agent.hardware.setThermal(level.reported) }
 
+  /// Not by the identifier alone: a kit that was enabled anew with the same seed gives the same ones again.
+  func isSame(as device: any MockDevice) -> Bool {
+    if let glasses = device as? SimulatedGlasses { return glasses === self }
+    return device.deviceIdentifier == deviceIdentifier
+  }
+
   /// As apps see them now.
   var description: DeviceDescription {
     let hardware = agent.hardware.current

@@ -39,6 +39,58 @@ struct MockDeviceKitTests {
     await kit.disable()
   }
 
+  @Test("glasses of a kit that was replaced are not those of the next, though a seed gives the same identifiers")
+  func sameIdentifiers() throws {
+    let first = enable()
+    let old = try kit.pairGlasses(model: .rayBanMeta)
+    let second = enable()
+    first.advance(by: .seconds(2))
+    let new = try kit.pairGlasses(model: .rayBanMeta)
+    #expect(new.deviceIdentifier == old.deviceIdentifier)
+    kit.unpairDevice(old)
+    #expect(kit.pairedDevices.count == 1)
+    kit.unpairDevice(new)
+    #expect(kit.pairedDevices.isEmpty)
+    finish(second)
+  }
+
+  @Test("who unpairs or disables what somebody else is taking down waits for the last link all the same (LIFE-1)")
+  func waitsForTheLastLink() async throws {
+    for begin in [{ MockKit.shared.unpairDevice($0) }, { _ in MockKit.shared.disable() }]
+      as [(SimulatedGlasses) -> Void]
+    {
+      let time = enable()
+      let glasses = try MockKit.shared.pairGlasses(model: .rayBanMeta, deviceClock: .identity)
+      glasses.powerOn()
+      glasses.don()
+      let session = try Wearables.shared.createSession(
+        deviceSelector: SpecificDeviceSelector(device: glasses.deviceIdentifier))
+      try session.start()
+      time.advance(by: .milliseconds(100))
+      #expect(glasses.agent.linkCount == 1)
+      // The app hears no goodbye and answers none.
+      glasses.link.hold(.toApp)
+      glasses.link.hold(.toGlasses)
+      begin(glasses)
+      let linksAtTheEnd = Observed<Int>()
+      let waiters = [
+        Task.immediate {
+          await MockKit.shared.unpairDevice(glasses)
+          linksAtTheEnd.record(glasses.agent.linkCount)
+        },
+        Task.immediate {
+          await MockKit.shared.disable()
+          linksAtTheEnd.record(glasses.agent.linkCount)
+        },
+      ]
+      time.advance(by: .seconds(2))
+      for waiter in waiters { await waiter.value }
+      #expect(linksAtTheEnd.values == [0, 0])
+      session.stop()
+      time.advance(by: .seconds(2))
+    }
+  }
+
   @Test("permissions are never granted at first to an app that is not registered")
   func configuration() {
     #expect(MockDeviceKitConfig().initialPermissionsGranted)
