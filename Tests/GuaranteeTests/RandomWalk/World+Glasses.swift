@@ -1,0 +1,75 @@
+import Foundation
+import LinkProtocol
+import MWDATCore
+import MWDATMockDevice
+
+// What a wearer does to glasses, and a test to the kit.
+extension World {
+  func pair() {
+    guard let glasses = try? MockKit.shared.pairGlasses(model: .rayBanMeta, deviceClock: .identity) else { return }
+    expectEnd(of: glasses, "glasses \(glasses.deviceIdentifier)")
+    expectEnd(of: glasses.agent, "agent of \(glasses.deviceIdentifier)")
+    state.withLock { $0.allGlasses.append(Reference(glasses)) }
+    let old = state.withLock { state in
+      state.glasses.insert(glasses, at: 0)
+      return state.glasses.count > 2 ? state.glasses.removeLast() : nil
+    }
+    if let old { MockKit.shared.unpairDevice(old) }
+  }
+
+  /// On a face, awake, cool and charged, with everything allowed.
+  func recover() {
+    MockKit.shared.permissions.set(.camera, .granted)
+    guard let glasses = pick(0, \.glasses) else { return }
+    glasses.setThermalLevel(.none)
+    glasses.setBatteryLevel(100)
+    glasses.powerOn()
+    glasses.don()
+    if Wearables.shared.registrationState != .registered { startRegistration() }
+  }
+
+  func hardware(_ place: Int, _ action: WalkHardware) {
+    guard let glasses = pick(place, \.glasses) else { return }
+    switch action {
+    case .powerOn: glasses.powerOn()
+    case .powerOff: glasses.powerOff()
+    case .don: glasses.don()
+    case .doff: glasses.doff()
+    case .fold: glasses.fold()
+    case .unfold: glasses.unfold()
+    case .tap: glasses.services.captouch.tap()
+    case .tapAndHold: glasses.services.captouch.tapAndHold()
+    case .battery(let level): glasses.setBatteryLevel(level)
+    case .charging(let state): glasses.setChargingState(state)
+    case .thermal(let level): glasses.setThermalLevel(level)
+    }
+  }
+
+  func feed(_ place: Int, _ feed: WalkFeed) {
+    guard let camera = pick(place, \.glasses)?.services.camera else { return }
+    switch feed {
+    case .pattern: camera.setCameraFeed(cameraFacing: .back)
+    case .clip: camera.setCameraFeed(fileURL: media.clip)
+    case .unplayable: camera.setCameraFeed(fileURL: media.unplayable)
+    case .missing: camera.setCameraFeed(fileURL: URL(fileURLWithPath: "/nowhere/feed.mp4"))
+    }
+  }
+
+  func image(_ place: Int, isReadable: Bool) {
+    guard let services = pick(place, \.glasses)?.services else { return }
+    services.camera.setCapturedImage(fileURL: isReadable ? media.picture : media.unplayable)
+    if isReadable { services.cameraCapture.setCapturedPhoto(fileURL: media.picture) }
+  }
+
+  func unpair(_ place: Int, waits: Bool) {
+    guard let glasses = take(place, \.glasses) else { return }
+    guard waits else { return MockKit.shared.unpairDevice(glasses) }
+    awaits.begin("unpairDevice", within: .seconds(2)) { await MockKit.shared.unpairDevice(glasses) }
+  }
+
+  func disable(waits: Bool) {
+    letGoOfGlasses()
+    guard waits else { return MockKit.shared.disable() }
+    awaits.begin("disable", within: .seconds(2)) { await MockKit.shared.disable() }
+  }
+}
