@@ -35,14 +35,16 @@ final class PipelineRig: Sendable {
   ///   - wrap: puts another timekeeper around the clock.
   init(
     size: PixelSize = PixelSize(width: 64, height: 96), frameRate: UInt8 = 24, replays: Bool = false,
-    deviceClock: DeviceClock = .identity, bitrate: Bitrate? = nil, cache: AccessUnitCache = AccessUnitCache(),
+    deviceClock: DeviceClock = .identity, bitrate: Bitrate? = nil, keyframeInterval: Duration? = nil,
+    cache: AccessUnitCache = AccessUnitCache(),
     source: SourceOpener? = nil, wrap: (ManualTimekeeper) -> any Timekeeper = { $0 }
   ) {
     let clock = ManualTimekeeper()
     self.clock = clock
-    let configuration = VideoPipeline.Configuration(
+    var configuration = VideoPipeline.Configuration(
       feed: .pattern, video: VideoParameters(codec: .hevc, size: size, frameRate: frameRate), bitrate: bitrate,
       replaysCachedUnits: replays)
+    configuration.keyframeInterval = keyframeInterval
     let pattern: SourceOpener = { (size, rate) throws(SourceError) in
       try FeedDescription.pattern.makeSource(size: size, frameRate: rate)
     }
