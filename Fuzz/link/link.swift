@@ -51,7 +51,7 @@ private func runEndpoint(_ bytes: [UInt8], isGlasses: Bool, greets: Bool, isNewe
           fatalError("presentation \(unit.presentation), arrived \(unit.arrived)")
         }
         last[unit.unit.stream] = unit.presentation
-      case .opened, .message, .photoProgress, .photo, .videoDropped: break
+      case .opened, .message, .photoProgress, .photo, .videoDropped, .silent, .heardAgain, .clockRealigned: break
       }
     }
   }
