@@ -11,7 +11,8 @@ import Units
 /// The program as it is run, judged by what strangers make of its files.
 @Suite("The program", .enabled(if: Program.path != nil, "the program was not built"), .exclusive(.processor))
 struct ProgramTests {
-  @Test("record with a feed writes the asked length at the asked size and rate, and says so in JSON")
+  @Test(
+    "record with a feed writes the asked length at the asked size and rate, and says so in JSON", .needsRealTimeSpeed)
   func recordsFeed() throws {
     let feed = try MediaFactory.path(.bFrames)
     let path = try MediaFactory.newPath("mp4")
@@ -30,7 +31,7 @@ struct ProgramTests {
     #expect(result.errors.contains("\(json.frames) frames"))
   }
 
-  @Test("record without a feed records the test pattern")
+  @Test("record without a feed records the test pattern", .needsRealTimeSpeed)
   func recordsPattern() throws {
     let path = try MediaFactory.newPath("mov")
     let result = try Program.run("record", "--simulate", "-o", path, "--seconds", "1", "-q")
