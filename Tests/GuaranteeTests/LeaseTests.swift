@@ -11,101 +11,13 @@ import Units
 /// Links whose bytes stop and come again, and apps that are gone.
 @Suite(.exclusive(.mockKit))
 struct LeaseTests {
-  private static let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 24)
-  private static let both: [LinkConditioner.Direction] = [.toApp, .toGlasses]
-
-  /// A running stream, what its session announces, and the frames with their marks.
-  private struct Running {
-    struct Frame: Sendable {
-      let presentation: Instant
-      let arrived: Instant
-      let isSync: Bool
-      let isDiscontinuity: Bool
-    }
-
-    let glasses: SimulatedGlasses
-    let clock: ManualTimekeeper
-    let session: DeviceSession
-    let camera: Camera
-    let watched: WatchedStream
-    let frames: Observed<Frame>
-    let sessionStates: Observed<DeviceSessionState>
-    let sessionErrors: Observed<DeviceSessionError>
-    let tokens: ListenerTokenBag
-
-    func hold(_ directions: [LinkConditioner.Direction] = LeaseTests.both) {
-      for direction in directions { glasses.link.hold(direction) }
-    }
-
-    func release(_ directions: [LinkConditioner.Direction] = LeaseTests.both) {
-      for direction in directions { glasses.link.release(direction) }
-    }
-
-    /// Nothing gets through for so long.
-    func interrupt(for length: Duration, _ directions: [LinkConditioner.Direction] = LeaseTests.both) {
-      hold(directions)
-      clock.advance(by: length)
-      release(directions)
-    }
-
-    /// The stream streams, and what it brings is of now. How many pictures that are is the rate control's choice, which
-    /// begins low on a link that has just carried nothing.
-    func expectLive(_ location: SourceLocation = #_sourceLocation) {
-      #expect(watched.stream.state == .streaming, sourceLocation: location)
-      let before = frames.values.count
-      clock.advance(by: .seconds(1))
-      let fresh = frames.values.dropFirst(before)
-      #expect((6...25).contains(fresh.count), "\(fresh.count) frames", sourceLocation: location)
-      #expect(fresh.allSatisfy { $0.arrived - $0.presentation < .milliseconds(100) }, sourceLocation: location)
-      let all = frames.values
-      #expect(
-        zip(all, all.dropFirst()).allSatisfy { $0.presentation < $1.presentation }, sourceLocation: location)
-    }
-  }
-
-  private func withStream(streaming: Bool = true, _ test: (Running) async throws -> Void) async throws {
-    try await withGlassesByHand { glasses, clock in
-      let session = try startedSession(with: glasses, clock)
-      let camera = try #require(try session.addCamera(config: Self.configuration))
-      let running = Running(
-        glasses: glasses, clock: clock, session: session, camera: camera, watched: WatchedStream(camera.stream),
-        frames: Observed(), sessionStates: Observed(), sessionErrors: Observed(), tokens: ListenerTokenBag())
-      camera.stream.videoFramePublisher.listen { [frames = running.frames] frame in
-        let stamp = CMSampleBufferGetPresentationTimeStamp(frame.sampleBuffer)
-        frames.record(
-          Running.Frame(
-            presentation: Instant(nanoseconds: stamp.value), arrived: clock.now, isSync: frame.isSync,
-            isDiscontinuity: frame.isDiscontinuity))
-      }.store(in: running.tokens)
-      session.statePublisher.listen { [states = running.sessionStates] in states.record($0) }.store(in: running.tokens)
-      session.errorPublisher.listen { [errors = running.sessionErrors] in errors.record($0) }.store(in: running.tokens)
-      if streaming {
-        camera.stream.start()
-        try await reach(.streaming, running)
-        clock.advance(by: .seconds(2))
-      }
-      try await test(running)
-      session.stop()
-      clock.advance(by: .seconds(2))
-    }
-  }
-
-  /// The permission is asked for in a task, which runs when it likes: the clock goes in small steps until it has.
-  private func reach(_ state: StreamState, _ running: Running) async throws {
-    for _ in 0..<10_000 where running.camera.stream.state != state {
-      running.clock.advance(by: .microseconds(100))
-      await Task.yield()
-    }
-    #expect(running.camera.stream.state == state)
-  }
-
   // MARK: - Under ten seconds
 
   @Test(
     "STALL-3: a stream whose link was interrupted for less than 10 s goes on within a second, by itself",
     arguments: [3000, 6000, 9500])
   func goesOn(milliseconds: Int) async throws {
-    try await withStream { running in
+    try await withInterruptedStream { running in
       let before = running.frames.values.count
       running.hold()
       running.clock.advance(by: .milliseconds(1500))
@@ -141,7 +53,7 @@ struct LeaseTests {
 
   @Test("STALL-3: three interruptions in a row are three stalls of one stream")
   func repeated() async throws {
-    try await withStream { running in
+    try await withInterruptedStream { running in
       for round in 1...3 {
         running.interrupt(for: .seconds(7))
         running.clock.advance(by: .seconds(1))
@@ -155,7 +67,7 @@ struct LeaseTests {
     "LIFE-4: one who took the camera during an interruption keeps it; the first app's stream says so, its session lives"
   )
   func taken() async throws {
-    try await withStream { running in
+    try await withInterruptedStream { running in
       running.hold()
       running.clock.advance(by: .seconds(5))
       let other = OtherApp(at: running.glasses, running.clock)
@@ -178,14 +90,14 @@ struct LeaseTests {
       // And gets it back when the other is done.
       other.leave()
       running.clock.advance(by: .milliseconds(100))
-      let again = try await startedStream(in: running.session, Self.configuration, running.clock)
+      let again = try await startedStream(in: running.session, InterruptedStream.configuration, running.clock)
       #expect(again.stream.state == .streaming)
     }
   }
 
   @Test("LIFE-4: a camera that was taken and given back during an interruption is the first app's again")
   func givenBack() async throws {
-    try await withStream { running in
+    try await withInterruptedStream { running in
       running.hold()
       running.clock.advance(by: .seconds(5))
       let other = OtherApp(at: running.glasses, running.clock)
@@ -203,13 +115,13 @@ struct LeaseTests {
   /// Of a link without pictures something is heard each second, and the ten seconds begin with that.
   @Test("an idle session survives an interruption, and gets its camera after it", arguments: [3000, 6000, 9000])
   func idleSession(milliseconds: Int) async throws {
-    try await withStream(streaming: false) { running in
+    try await withInterruptedStream(streaming: false) { running in
       running.clock.advance(by: .seconds(5))
       running.interrupt(for: .milliseconds(milliseconds))
       running.clock.advance(by: .seconds(1))
       #expect(running.session.state == .started && running.sessionErrors.values.isEmpty)
       running.camera.stream.start()
-      try await reach(.streaming, running)
+      try await running.reach(.streaming)
     }
   }
 
@@ -217,7 +129,7 @@ struct LeaseTests {
     "LIFE-7: a paused stream is still paused after an interruption, and goes on when the wearer says so",
     arguments: [3000, 6000, 9000])
   func pausedStream(milliseconds: Int) async throws {
-    try await withStream { running in
+    try await withInterruptedStream { running in
       running.glasses.services.captouch.tap()
       running.clock.advance(by: .seconds(1))
       #expect(running.watched.stream.state == .paused)
@@ -236,10 +148,10 @@ struct LeaseTests {
   @Test(
     "a stream that starts during an interruption streams within a second of its end", arguments: [3000, 6000, 9000])
   func starting(milliseconds: Int) async throws {
-    try await withStream(streaming: false) { running in
+    try await withInterruptedStream(streaming: false) { running in
       running.hold()
       running.camera.stream.start()
-      try await reach(.starting, running)
+      try await running.reach(.starting)
       running.clock.advance(by: .milliseconds(milliseconds))
       #expect(running.camera.stream.state == .starting)
       running.release()
@@ -251,7 +163,7 @@ struct LeaseTests {
 
   @Test("LIFE-1: a stop during an interruption takes two seconds; afterwards the glasses are free and it starts again")
   func stopping() async throws {
-    try await withStream { running in
+    try await withInterruptedStream { running in
       running.hold()
       running.camera.stream.stop()
       running.clock.advance(by: .seconds(2))
@@ -262,13 +174,13 @@ struct LeaseTests {
       #expect(running.glasses.agent.runningVideoCount == 0)
       #expect(running.watched.errors.isEmpty)
       running.camera.stream.start()
-      try await reach(.streaming, running)
+      try await running.reach(.streaming)
     }
   }
 
   @Test("PHOTO-1: a photo asked for during an interruption comes after it", arguments: [3000, 6000])
   func photoDuring(milliseconds: Int) async throws {
-    try await withStream { running in
+    try await withInterruptedStream { running in
       running.hold()
       #expect(running.watched.stream.capturePhoto(format: .jpeg))
       running.clock.advance(by: .milliseconds(milliseconds))
@@ -284,7 +196,7 @@ struct LeaseTests {
     "PHOTO-1, PHOTO-2: a photo that the glasses had not taken when the app fell silent fails once, and the next one comes"
   )
   func photoBefore() async throws {
-    try await withStream { running in
+    try await withInterruptedStream { running in
       running.glasses.agent.faults.photo = .delay(.seconds(8))
       #expect(running.watched.stream.capturePhoto(format: .jpeg))
       running.clock.advance(by: .milliseconds(100))
@@ -302,9 +214,9 @@ struct LeaseTests {
     }
   }
 
-  @Test("an interruption in one direction alone is one too", arguments: both)
+  @Test("an interruption in one direction alone is one too", arguments: LinkConditioner.Direction.allCases)
   func halfOpen(direction: LinkConditioner.Direction) async throws {
-    try await withStream { running in
+    try await withInterruptedStream { running in
       running.interrupt(for: .seconds(8), [direction])
       running.clock.advance(by: .seconds(1))
       running.expectLive()
@@ -317,9 +229,9 @@ struct LeaseTests {
 
   @Test(
     "STALL-6: at 10 s without a sign of life stream and session end by a typed error each, and the glasses keep nothing",
-    arguments: [both, [.toApp], [.toGlasses]])
+    arguments: [[LinkConditioner.Direction.toApp, .toGlasses], [.toApp], [.toGlasses]])
   func ends(directions: [LinkConditioner.Direction]) async throws {
-    try await withStream { running in
+    try await withInterruptedStream { running in
       running.hold(directions)
       running.clock.advance(by: .milliseconds(9500))
       #expect(running.watched.errors.isEmpty && running.session.state == .started)
@@ -336,7 +248,7 @@ struct LeaseTests {
       #expect(running.glasses.agent.linkCount == 0)
       // The place is free: a new session streams.
       let session = try startedSession(with: running.glasses, running.clock)
-      let next = try await startedStream(in: session, Self.configuration, running.clock)
+      let next = try await startedStream(in: session, InterruptedStream.configuration, running.clock)
       #expect(next.stream.state == .streaming)
       session.stop()
     }
@@ -344,7 +256,7 @@ struct LeaseTests {
 
   @Test("STALL-6: a start, a paused and an idle session end at 10 s as well", arguments: 0..<3)
   func endsElsewhere(state: Int) async throws {
-    try await withStream(streaming: state == 1) { running in
+    try await withInterruptedStream(streaming: state == 1) { running in
       if state == 1 {
         running.glasses.services.captouch.tap()
         running.clock.advance(by: .seconds(1))
@@ -352,7 +264,7 @@ struct LeaseTests {
       running.hold()
       if state == 0 {
         running.camera.stream.start()
-        try await reach(.starting, running)
+        try await running.reach(.starting)
       }
       running.clock.advance(by: .seconds(11))
       #expect(running.camera.stream.state == .stopped)
@@ -368,7 +280,7 @@ struct LeaseTests {
     "LIFE-4: when the app that has the camera dies, the next one is told when to try again, and then streams, within 6 s"
   )
   func death() async throws {
-    try await withStream(streaming: false) { running in
+    try await withInterruptedStream(streaming: false) { running in
       let other = OtherApp(at: running.glasses, running.clock)
       other.startStream(1)
       running.clock.advance(by: .seconds(1))
@@ -386,7 +298,7 @@ struct LeaseTests {
       let retryAfter = try #require(failure.retryAfter)
       #expect(failure.advice == .wait && retryAfter < .milliseconds(4600))
       running.clock.advance(by: retryAfter)
-      let next = try await startedStream(in: running.session, Self.configuration, running.clock)
+      let next = try await startedStream(in: running.session, InterruptedStream.configuration, running.clock)
       #expect(next.stream.state == .streaming)
       #expect(running.clock.now - died < .seconds(6))
       running.clock.advance(by: .seconds(6))
@@ -396,7 +308,7 @@ struct LeaseTests {
 
   @Test("LIFE-4: a transport that ends frees the camera at once")
   func transportGone() async throws {
-    try await withStream(streaming: false) { running in
+    try await withInterruptedStream(streaming: false) { running in
       let other = OtherApp(at: running.glasses, running.clock)
       other.startStream(1)
       running.clock.advance(by: .seconds(1))
@@ -404,7 +316,7 @@ struct LeaseTests {
       running.clock.settle()
       #expect(running.glasses.agent.sessionCount == 1 && running.glasses.agent.runningVideoCount == 0)
       running.camera.stream.start()
-      try await reach(.streaming, running)
+      try await running.reach(.streaming)
       #expect(running.watched.errors.isEmpty)
     }
   }
