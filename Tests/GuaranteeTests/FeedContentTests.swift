@@ -134,7 +134,7 @@ struct FeedContentTests {
 
   private static let refused: [(MediaFactory.Kind, String)] = [
     (.empty, "empty"), (.truncated, "moov"), (.textNamedMP4, "media"), (.audioOnly, "video"), (.undecodable, "decode"),
-    (.noise, "media"),
+    (.encrypted, "encrypted"), (.noise, "media"),
   ]
 
   @Test(

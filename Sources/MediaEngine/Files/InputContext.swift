@@ -43,7 +43,8 @@ final class InputContext {
     return parameters
   }
 
-  /// The next packet of the picture track. False at the end, which a cut file reaches early.
+  /// The next packet of the picture track. False at the end, which a cut file reaches early. Throws `.noDecodablePicture`
+  /// for one that is encrypted (ISO/IEC 23001-7).
   func read(_ packet: Packet) throws(MediaError) -> Bool {
     while true {
       packet.clear()
@@ -57,7 +58,12 @@ final class InputContext {
       }
       switch outcome {
       case .value:
-        if packet.pointer.pointee.stream_index == stream.pointee.index { return true }
+        guard packet.pointer.pointee.stream_index == stream.pointee.index else { continue }
+        // A decoder would make noise of it rather than fail.
+        guard av_packet_get_side_data(packet.pointer, AV_PKT_DATA_ENCRYPTION_INFO, nil) == nil else {
+          throw MediaError(.noDecodablePicture, while: .reading, "the track is encrypted", path: path)
+        }
+        return true
       case .again: continue
       case .ended: return false
       }
