@@ -166,18 +166,21 @@ extension [VideoFlow] {
     return last.time - first.time
   }
 
-  /// What went through over the window; nil when nothing left.
+  /// What went through over the window; nil when that can't be told: nothing left, or something in one of its steps
+  /// alone, which is how a link that stood still begins to move again.
   ///
   /// What left is counted by chunks and what was acknowledged by whole units, so both err, downwards when a span begins
   /// idle. Where the sender's own queue waits, the transport takes no more than goes through, and the greater is nearer;
   /// where it does not, the transport may swallow more, and only the lesser is sure.
   fileprivate func delivered(isQueued: Bool) -> Bitrate? {
     guard let first, let last else { return nil }
+    let moves = zip(self, dropFirst()).count { $0.sentBytes < $1.sentBytes }
+    guard moves >= Swift.min(2, count - 1) else { return nil }
     let left = last.sentBytes.subtractingSaturating(first.sentBytes)
     guard let sent = Bitrate(bytes: left, in: last.time - first.time) else { return nil }
     // These figures are the peer's: they may say anything.
     let acknowledged = last.acknowledgedBytes.subtractingSaturating(first.acknowledgedBytes)
-    guard let begin = first.acknowledged, let end = last.acknowledged,
+    guard let begin = first.acknowledged, let end = last.acknowledged, end - begin <= RateRules.longestSpan,
       let arrived = Bitrate(bytes: acknowledged, in: end - begin)
     else { return sent }
     return isQueued ? Swift.max(sent, arrived) : Swift.min(sent, arrived)

@@ -10,6 +10,8 @@ package enum RateRules {
   static let lookInterval: Duration = .milliseconds(50)
   /// What is looked back on: three feedbacks, so that one late arrival is not taken for a queue.
   static let window: Duration = .milliseconds(300)
+  /// Between two arrivals, for their rate to speak of the window: the window, two feedbacks, and a large unit.
+  static let longestSpan: Duration = .milliseconds(700)
   /// Looks that the window may hold, whatever its length: twice as many as come in it.
   static let looksInWindow = 16
   /// A pause between looks after which the window says nothing about the present; the slowest stream has two pictures a

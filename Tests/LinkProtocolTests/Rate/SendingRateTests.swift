@@ -105,6 +105,34 @@ struct SendingRateTests {
     #expect(bench.steps.isEmpty)
   }
 
+  @Test("an interruption that held everything back says nothing about the rate either")
+  func interruption() {
+    var rate = SendingRate(RateBench.ladder)
+    var flow = VideoFlow(time: Instant(nanoseconds: 0))
+    func look(sends bytes: UInt64, acknowledges: Bool) {
+      flow.time = flow.time + .milliseconds(66)
+      flow.sentBytes += bytes
+      if acknowledges { (flow.acknowledgedBytes, flow.acknowledged) = (flow.sentBytes, flow.time) }
+      let looked = rate.look(flow)
+      #expect(looked)
+      #expect(rate.control.estimate == .kilobitsPerSecond(1500))
+      #expect(rate.rung == RateBench.ladder.rung)
+    }
+    for _ in 0..<45 { look(sends: 12_400, acknowledges: true) }
+    // The transport swallows what it can, then the queue fills and runs over.
+    for _ in 0..<30 { look(sends: 12_400, acknowledges: false) }
+    for step in 1...30 {
+      flow.waitingAge = .milliseconds(66 * (step % 8))
+      if step % 8 == 0 { flow.overflows += 1 }
+      look(sends: 0, acknowledges: false)
+    }
+    // The rest of a unit leaves as the queue is found too old.
+    flow.waitingAge = .zero
+    flow.overflows += 1
+    look(sends: 4096, acknowledges: true)
+    for _ in 0..<45 { look(sends: 12_400, acknowledges: true) }
+  }
+
   @Test("a longer route is taken for what it is within two seconds")
   func longerRoute() {
     var bench = RateBench()
