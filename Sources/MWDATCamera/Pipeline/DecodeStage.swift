@@ -9,7 +9,7 @@ import Units
 /// The first listener that comes while a stream runs starts a new decoder, which begins with the next sync unit.
 final class DecodeStage: Sendable {
   private struct State {
-    var stream: StreamID?
+    var opening: FrameOutlet.Opening?
     var worker: DecodeWorker?
   }
 
@@ -33,9 +33,10 @@ final class DecodeStage: Sendable {
     self.verifiesPictures = verifiesPictures
   }
 
-  func open(_ stream: StreamID) {
+  /// Also where a stream goes on after a rest: what the decoder has of the time before goes nowhere.
+  func open(_ opening: FrameOutlet.Opening) {
     let old = state.withLock { state in
-      state.stream = stream
+      state.opening = opening
       defer { state.worker = nil }
       return state.worker
     }
@@ -55,11 +56,11 @@ final class DecodeStage: Sendable {
   /// Starts or ends the decoder as listeners have come or gone.
   func matchListeners() {
     let old: DecodeWorker? = state.withLock { state in
-      guard let stream = state.stream else { return nil }
+      guard let opening = state.opening else { return nil }
       if outlet.hasListeners {
         guard state.worker == nil else { return nil }
         state.worker = DecodeWorker(
-          stream: stream, lane: timekeeper.makeLane("decode"), outlet: outlet, telemetry: telemetry,
+          opening: opening, lane: timekeeper.makeLane("decode"), outlet: outlet, telemetry: telemetry,
           requester: requester, events: events, verifiesPictures: verifiesPictures)
         return nil
       }
@@ -89,7 +90,7 @@ private final class DecodeWorker: Sendable {
     var isMarkDue = false
   }
 
-  private let stream: StreamID
+  private let opening: FrameOutlet.Opening
   private let lane: any Lane
   private let outlet: FrameOutlet
   private let telemetry: TelemetryRecorder
@@ -101,10 +102,10 @@ private final class DecodeWorker: Sendable {
   private let decoding = Mutex(Decoding())
 
   init(
-    stream: StreamID, lane: any Lane, outlet: FrameOutlet, telemetry: TelemetryRecorder,
+    opening: FrameOutlet.Opening, lane: any Lane, outlet: FrameOutlet, telemetry: TelemetryRecorder,
     requester: KeyframeRequester, events: FrameEvents, verifiesPictures: Bool
   ) {
-    self.stream = stream
+    self.opening = opening
     self.lane = lane
     self.outlet = outlet
     self.telemetry = telemetry
@@ -156,10 +157,11 @@ private final class DecodeWorker: Sendable {
     let followsGap = decoding.isMarkDue
     decoding.isMarkDue = false
     telemetry.pictureDecoded()
+    guard outlet.isOpen(opening) else { return }
     guard let sample = try? decoding.samples.makeSample(decoded.picture, presentation: presentation) else { return }
     telemetry.frameDelivered(captured: presentation)
-    events.decoded(stream)
-    outlet.deliver(VideoFrame(sampleBuffer: sample, isSync: true, followsGap: followsGap), of: stream)
+    events.decoded(opening.stream)
+    outlet.deliver(VideoFrame(sampleBuffer: sample, isSync: true, followsGap: followsGap), of: opening)
   }
 
   private func decodePicture(
@@ -188,7 +190,7 @@ private final class DecodeWorker: Sendable {
     telemetry.note(.decoderFailed(text: error.description))
     if unit.unit.flags.contains(.sync) { decoding.refusedSyncUnits += 1 }
     if decoding.refusedSyncUnits >= FrameReceiver.refusalLimit {
-      events.failed(stream, error.description)
+      events.failed(opening.stream, error.description)
     } else if drop.asks {
       requester.request(.loss)
     }

@@ -11,16 +11,23 @@ import Units
 final class FrameOutlet: Announcer, Sendable {
   enum ListenersChange: Sendable { case added, removed }
 
+  /// One time between an `open` and the `close` after it. A stream that rests has another before and after.
+  struct Opening: Hashable, Sendable {
+    let stream: StreamID
+    fileprivate let number: UInt64
+  }
+
   private struct Delivery: Sendable {
     let frame: VideoFrame
-    let stream: StreamID
+    let opening: Opening
     /// Counts deliveries; a step of more than one is what the listener missed.
     let number: UInt32
   }
 
-  /// The number of the stream whose frames may reach listeners; 0 while there is none. Frames that wait in a
-  /// listener's queue when a stream stops or rests are not delivered any more.
-  private let open = Atomic<UInt32>(0)
+  /// The number of the opening whose frames may reach listeners; 0 while closed. Frames that wait in a listener's queue
+  /// when a stream stops or rests are not delivered any more, also when it goes on before their turn would have come.
+  private let open = Atomic<UInt64>(0)
+  private let lastOpening = Atomic<UInt64>(0)
   private let lastNumber = Atomic<UInt32>(0)
   private let broadcaster: FrameBroadcaster<Delivery>
   private let codec: VideoCodec
@@ -67,33 +74,39 @@ final class FrameOutlet: Announcer, Sendable {
     }
   }
 
-  func open(_ stream: StreamID) { open.store(stream.value, ordering: .releasing) }
-  func close() { open.store(0, ordering: .releasing) }
-
-  /// Hands a frame to the listeners' lanes; nothing happens when its stream is not the open one.
-  func deliver(_ frame: VideoFrame, of stream: StreamID) {
-    guard isOpen(stream) else { return }
-    let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    broadcaster.send(Delivery(frame: frame, stream: stream, number: number))
+  func open(_ stream: StreamID) -> Opening {
+    let number = lastOpening.wrappingAdd(1, ordering: .relaxed).newValue
+    open.store(number, ordering: .releasing)
+    return Opening(stream: stream, number: number)
   }
 
-  private func isOpen(_ stream: StreamID) -> Bool { open.load(ordering: .acquiring) == stream.value }
+  func close() { open.store(0, ordering: .releasing) }
+
+  /// Hands a frame to the listeners' lanes; nothing happens when its opening is over.
+  func deliver(_ frame: VideoFrame, of opening: Opening) {
+    guard isOpen(opening) else { return }
+    let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    broadcaster.send(Delivery(frame: frame, opening: opening, number: number))
+  }
+
+  /// What is made for a listener in another opening goes nowhere.
+  func isOpen(_ opening: Opening) -> Bool { open.load(ordering: .acquiring) == opening.number }
 
   func listen(_ listener: @escaping @Sendable (VideoFrame) -> Void) -> any AnyListenerToken {
     switch codec {
     case .raw:
       let gate = Mutex(DecodedListenerGate())
       return broadcaster.subscribe { [weak self] delivery in
-        guard self?.isOpen(delivery.stream) == true else { return .passed }
-        let hasMissed = gate.withLock { $0.admit(delivery.number, of: delivery.stream) }
+        guard self?.isOpen(delivery.opening) == true else { return .passed }
+        let hasMissed = gate.withLock { $0.admit(delivery.number, of: delivery.opening.stream) }
         listener(hasMissed ? delivery.frame.markedAfterGap() : delivery.frame)
         return .heard
       }
     case .hvc1:
       let gate = Mutex(CompressedListenerGate())
       return broadcaster.subscribe { [weak self] delivery in
-        guard let self, isOpen(delivery.stream) else { return .passed }
-        switch gate.withLock({ $0.admit(delivery.number, of: delivery.stream, delivery.frame) }) {
+        guard let self, isOpen(delivery.opening) else { return .passed }
+        switch gate.withLock({ $0.admit(delivery.number, of: delivery.opening.stream, delivery.frame) }) {
         case .deliver(let followsGap):
           listener(followsGap ? delivery.frame.markedAfterGap() : delivery.frame)
           return .heard

@@ -10,7 +10,7 @@ import Units
 /// Units come on the link lane; opening, holding and closing may come from any thread.
 final class FrameReceiver: Sendable {
   private struct State {
-    var stream: StreamID?
+    var opening: FrameOutlet.Opening?
     /// The session rests.
     var isHeld = false
     var gate = LossGate()
@@ -25,7 +25,7 @@ final class FrameReceiver: Sendable {
   /// What became of a unit, decided under the lock.
   private enum Passage {
     case none
-    case passed(StreamID, isDiscontinuity: Bool, CMSampleBuffer?)
+    case passed(FrameOutlet.Opening, isDiscontinuity: Bool, CMSampleBuffer?)
     /// No unit of this stream can be used; the text says why.
     case unusable(StreamID, String)
   }
@@ -64,10 +64,10 @@ final class FrameReceiver: Sendable {
   func serve(_ owner: any FrameOwner) { events.serve(owner) }
 
   func open(_ stream: StreamID) {
-    state.withLock { $0 = State(stream: stream) }
+    let opening = outlet.open(stream)
+    state.withLock { $0 = State(opening: opening) }
     requester.open(stream)
-    outlet.open(stream)
-    if codec == .raw { decode.open(stream) }
+    if codec == .raw { decode.open(opening) }
   }
 
   /// Nothing passes until `resume`, also of what waits for listeners.
@@ -81,13 +81,15 @@ final class FrameReceiver: Sendable {
   /// gate asks.
   func resume() {
     requester.resume()
-    let stream = state.withLock { state in
+    guard let stream = state.withLock({ $0.opening?.stream }) else { return }
+    let opening = outlet.open(stream)
+    if codec == .raw { decode.open(opening) }
+    state.withLock { state in
+      state.opening = opening
       state.isHeld = false
       state.gate = LossGate()
       state.isAfterRest = true
-      return state.stream
     }
-    if let stream { outlet.open(stream) }
   }
 
   func close() {
@@ -118,10 +120,10 @@ final class FrameReceiver: Sendable {
       break
     case .unusable(let stream, let text):
       events.failed(stream, text)
-    case .passed(let stream, let isDiscontinuity, let sample):
+    case .passed(let opening, let isDiscontinuity, let sample):
       let hasListeners = outlet.hasListeners
       if !hasListeners { telemetry.unitPassed() }
-      events.passed(stream, isFrame: codec == .hvc1 || !hasListeners)
+      events.passed(opening.stream, isFrame: codec == .hvc1 || !hasListeners)
       switch codec {
       case .raw:
         decode.offer(received, isDiscontinuity: isDiscontinuity)
@@ -130,20 +132,20 @@ final class FrameReceiver: Sendable {
         let isSync = received.unit.flags.contains(.sync)
         telemetry.frameDelivered(captured: received.presentation)
         outlet.deliver(
-          VideoFrame(sampleBuffer: sample, isSync: isSync, followsGap: isDiscontinuity), of: stream)
+          VideoFrame(sampleBuffer: sample, isSync: isSync, followsGap: isDiscontinuity), of: opening)
       }
     }
   }
 
   private func pass(_ received: ReceivedUnit, _ state: inout State) -> Passage {
     let unit = received.unit
-    guard let stream = state.stream, unit.stream == stream, !state.isHeld else {
+    guard let opening = state.opening, unit.stream == opening.stream, !state.isHeld else {
       telemetry.count { $0.stale += 1 }
       return .none
     }
     telemetry.unitArrived(bytes: unit.payload.count, isSync: unit.flags.contains(.sync), at: received.arrived)
     guard unit.codec == .hevc else {
-      return .unusable(stream, "the glasses send \(unit.codec) where HEVC was asked for")
+      return .unusable(opening.stream, "the glasses send \(unit.codec) where HEVC was asked for")
     }
     let isGap = received.lostBefore > 0 || unit.flags.contains(.discontinuity)
     let layout: AccessUnitLayout
@@ -151,7 +153,7 @@ final class FrameReceiver: Sendable {
       layout = try state.samples.examine(unit)
     } catch {
       if isGap { telemetry.note(.gap(lost: received.lostBefore, withheld: 0)) }
-      return refuse(unit, error, stream, &state)
+      return refuse(unit, error, opening.stream, &state)
     }
     let wasWaiting = state.gate.isWaiting
     let verdict = state.gate.admit(sequence: received.sequence, flags: unit.flags, lostBefore: received.lostBefore)
@@ -172,7 +174,7 @@ final class FrameReceiver: Sendable {
       let isDiscontinuity = afterGap || state.isAfterRest
       state.isAfterRest = false
       state.hasPassed = true
-      return sample(received, layout, isDiscontinuity, stream, &state)
+      return sample(received, layout, isDiscontinuity, opening, &state)
     }
   }
 
@@ -189,13 +191,13 @@ final class FrameReceiver: Sendable {
   }
 
   private func sample(
-    _ received: ReceivedUnit, _ layout: AccessUnitLayout, _ isDiscontinuity: Bool, _ stream: StreamID,
+    _ received: ReceivedUnit, _ layout: AccessUnitLayout, _ isDiscontinuity: Bool, _ opening: FrameOutlet.Opening,
     _ state: inout State
   ) -> Passage {
     guard codec == .hvc1, outlet.hasListeners else {
-      return .passed(stream, isDiscontinuity: isDiscontinuity, nil)
+      return .passed(opening, isDiscontinuity: isDiscontinuity, nil)
     }
     let sample = state.samples.makeSample(received, layout)
-    return .passed(stream, isDiscontinuity: isDiscontinuity, sample)
+    return .passed(opening, isDiscontinuity: isDiscontinuity, sample)
   }
 }

@@ -1,4 +1,5 @@
 import Glasswing
+import LinkProtocol
 import MWDATCamera
 import MWDATCore
 import MWDATMockDevice
@@ -37,6 +38,38 @@ struct PauseTests {
       #expect(Array(scene.stream.states.suffix(2)) == [.paused, .streaming])
       #expect(scene.stream.frames.values.count > before + 10)
       #expect(scene.stream.errors == [])
+    }
+  }
+
+  @Test(
+    "LIFE-7: pictures of before a pause never come in it, however pictures and news bunch up on the way",
+    arguments: [WalkConfiguration.compressed15, .decoded15])
+  func nothingOfBefore(configuration: WalkConfiguration) async throws {
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let camera = try #require(try session.addCamera(config: configuration.configuration))
+      let frames = Observed<StreamState?>()
+      let token = camera.stream.videoFramePublisher.listen { [weak stream = camera.stream] _ in
+        frames.record(stream?.state)
+      }
+      let watched = WatchedStream(camera.stream, watchesFrames: false)
+      camera.stream.start()
+      clock.advance(by: .seconds(1))
+      for _ in 0..<10 {
+        #expect(watched.states.last == .streaming)
+        glasses.link.hold(.toApp)
+        clock.advance(by: .milliseconds(200))
+        glasses.services.captouch.tap()
+        clock.advance(by: .milliseconds(10))
+        glasses.services.captouch.tap()
+        clock.advance(by: .milliseconds(10))
+        glasses.link.release(.toApp)
+        clock.advance(by: .milliseconds(900))
+      }
+      #expect(watched.states.count { $0 == .paused } == 10)
+      #expect(frames.values.count > 50)
+      #expect(frames.values.allSatisfy { $0 == .streaming })
+      withExtendedLifetime(token) {}
     }
   }
 
