@@ -6,7 +6,7 @@ import MWDATCore
 /// that went wrong can be printed, repeated and cut down.
 ///
 /// `place` picks among what is there at that moment, counted from the newest; nothing happens when nothing is there.
-enum Step: Hashable, Sendable, CustomStringConvertible {
+enum Step: Hashable, Sendable {
   case time(Duration)
 
   // Towards a stream: walks that draw everything alone hardly ever get there
@@ -63,9 +63,10 @@ enum Step: Hashable, Sendable, CustomStringConvertible {
   // A bad day
   case fault(place: Int, WalkFault)
 
-  var description: String {
+  /// As it is written in a list of steps.
+  var written: String {
     switch self {
-    case .time(let duration): ".time(.milliseconds(\(duration / .milliseconds(1))))"
+    case .time(let duration): ".time(.milliseconds(\(Int(duration / .milliseconds(1)))))"
     default: ".\(Self.text(of: self))"
     }
   }

@@ -34,7 +34,8 @@ struct ThreadedWalkTests {
     // A walker that does not come back stands in a call that never returns.
     try await ended.wait("all walkers", within: .seconds(Self.seconds + 30)) { $0.count == Self.walkers }
     await world.awaits.check()
-    await world.letGo()
+    world.letGo()
+    await world.awaits.cancelAll()
     await MockDeviceKit.shared.disable()
     world.letGoOfGlasses()
     _ = await ProcessResources.settled(within: .seconds(20)) { _ in

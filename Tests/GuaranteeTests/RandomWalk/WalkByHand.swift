@@ -40,16 +40,19 @@ enum WalkByHand {
     if seed % 2 == 0 {
       world.disable(waits: false)
       await move(clock, by: .seconds(2), world)
-      await world.letGo()
+      world.letGo()
       await move(clock, by: .seconds(1), world)
     } else {
-      await world.letGo()
+      world.letGo()
       // A link that has gone quiet is given up after its patience.
       await move(clock, by: .seconds(15), world)
       world.judge.report(world.leftOnGlasses.map { "left on the glasses: \($0)" })
       world.disable(waits: false)
     }
+    // What is still under way had time enough; sequences that never end by themselves are given up.
     clock.advance(by: .seconds(40))
+    await world.awaits.check()
+    await world.awaits.cancelAll()
     world.letGoOfGlasses()
     await world.check()
     world.judge.report(world.unfinished.map { "not at its end: \($0)" })

@@ -34,6 +34,8 @@ extension World {
   }
 
   func createSession(_ place: Int, automatic: Bool) {
+    // What stands behind `Wearables` without the kit has threads and a clock of its own.
+    guard MockKit.shared.isEnabled else { return }
     let selector: any DeviceSelector
     if automatic {
       // Chooses later, so what was made earlier is asked, and another is made for the next time.

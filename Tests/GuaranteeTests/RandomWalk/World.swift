@@ -123,7 +123,7 @@ final class World: Sendable {
   var survivors: [String] { state.withLock { $0.mortal.filter { $0.object() != nil }.map(\.name) } }
 
   /// The app lets go of everything that it has.
-  func letGo() async {
+  func letGo() {
     let old = state.withLock { state in
       let old = (state.sessions, state.cameras, state.selectors, state.tokens + state.spentTokens, state.recorders)
       state.sessions = []
@@ -137,7 +137,6 @@ final class World: Sendable {
     }
     for session in old.0 { session.watch.endWished() }
     for token in old.3 { token.release() }
-    await awaits.cancelAll()
   }
 
   func letGoOfGlasses() {
