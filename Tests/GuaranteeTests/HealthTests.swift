@@ -14,10 +14,17 @@ import Units
 struct HealthTests {
   /// A running stream with its health events.
   private func withHealth(
-    _ codec: VideoCodec = .hvc1, rate: UInt = 30,
+    _ codec: VideoCodec = .hvc1, rate: UInt = 30, deviceClock: DeviceClock = .identity,
     _ test: (SimulatedGlasses, ManualTimekeeper, MWDATCamera.Stream, Observed<StreamHealthEvent>) async throws -> Void
   ) async throws {
-    try await withGlassesByHand { glasses, clock in
+    try await withGlassesByHand { first, clock in
+      var glasses = first
+      if deviceClock != .identity {
+        first.powerOff()
+        glasses = try MockKit.shared.pairGlasses(model: .rayBanMeta, deviceClock: deviceClock)
+        glasses.powerOn()
+        glasses.don()
+      }
       let session = try startedSession(with: glasses, clock)
       let configuration = StreamConfiguration(videoCodec: codec, resolution: .low, frameRate: rate)
       let camera = try #require(try session.addCamera(config: configuration))
@@ -145,7 +152,7 @@ struct HealthTests {
       let told = events.values.filter { $0.kind == .listenerBehind }
       #expect(!told.isEmpty)
       #expect(told.allSatisfy { ($0.count ?? 0) > 0 })
-      #expect(told.reduce(0) { $0 + ($1.count ?? 0) } <= stream.statistics.drops.listeners)
+      #expect(told.reduce(0) { $0 + ($1.count ?? 0) } == stream.statistics.drops.listeners)
       let times = told.map(\.hostNanoseconds)
       #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= 1_000_000_000 })
     }
@@ -161,6 +168,18 @@ struct HealthTests {
       let told = events.values.filter { $0.kind == .decoderBehind }
       #expect(!told.isEmpty)
       #expect(told.reduce(0) { $0 + ($1.count ?? 0) } == stream.statistics.drops.decoderBehind)
+      #expect(stream.state == .streaming)
+    }
+  }
+
+  @Test("HEALTH-1: a clock that doesn't keep time is aligned anew, told with by how much")
+  func clockRealigned() async throws {
+    try await withHealth(deviceClock: DeviceClock(offset: .seconds(500), partsPerMillion: 80_000)) {
+      _, clock, stream, events in
+      clock.walk(.seconds(20))
+      let told = events.values.filter { $0.kind == .clockRealigned }
+      #expect(!told.isEmpty)
+      #expect(told.allSatisfy { $0.length.map { $0 != .zero && abs($0.seconds) < 2 } == true })
       #expect(stream.state == .streaming)
     }
   }
@@ -228,5 +247,31 @@ struct HealthTests {
     }
     let after = try #require(readAfterwards).statistics
     #expect(after.frames > 100 && after.stalls == 1 && after.recentStalls.count == 1)
+  }
+
+  @Test("HEALTH-1: figures can be read from any thread while a stream runs")
+  func threads() async throws {
+    try await withHealth { _, clock, stream, _ in
+      let reads = Counter()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<3 {
+          group.addTask {
+            var last: UInt64 = 0
+            for _ in 0..<1000 {
+              let now = stream.statistics
+              #expect(now.frames >= last)
+              last = now.frames
+              reads.add()
+            }
+          }
+        }
+        for _ in 0..<100 {
+          clock.advance(by: .milliseconds(50))
+          await Task.yield()
+        }
+        try await group.waitForAll()
+      }
+      #expect(reads.value == 3000)
+    }
   }
 }

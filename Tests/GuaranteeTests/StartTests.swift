@@ -17,6 +17,8 @@ struct StartTests {
     let testDescription: String
     let error: String
     let stage: ErrorStage
+    /// How long it has been there before the start.
+    var lead: Duration = .zero
     let apply: @Sendable (SimulatedGlasses) -> Void
   }
 
@@ -28,6 +30,13 @@ struct StartTests {
       $0.agent.faults.ignoresMessages = true
     },
     Obstacle(testDescription: "video muted", error: "stream.timeout", stage: .start) { $0.link.mute(.video) },
+    Obstacle(testDescription: "half-open", error: "stream.deviceNotConnected", stage: .link, lead: .seconds(1)) {
+      $0.link.hold(.toApp)
+    },
+    Obstacle(testDescription: "dead peer", error: "stream.deviceNotConnected", stage: .link, lead: .seconds(1)) {
+      $0.link.hold(.toApp)
+      $0.link.hold(.toGlasses)
+    },
     Obstacle(testDescription: "refused", error: "stream.videoStreamingError", stage: .start) {
       $0.agent.faults.refusesStart = .sourceFailed
     },
@@ -53,6 +62,7 @@ struct StartTests {
       let health = Observed<StreamHealthEvent>()
       let token = camera.stream.healthPublisher.listen { health.record($0) }
       obstacle.apply(glasses)
+      if obstacle.lead > .zero { clock.walk(obstacle.lead) }
       camera.stream.start()
       for _ in 0..<220 where camera.stream.state != .stopped || watch.events.isEmpty {
         clock.advance(by: .milliseconds(50))

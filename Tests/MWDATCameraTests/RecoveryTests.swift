@@ -179,10 +179,14 @@ struct RecoveryTests {
     let events = Observed<StreamTelemetryEvent>()
     let token = rig.stream.telemetryPublisher.listen { events.record($0) }
     let drops = ListenerDrops()
-    #expect(drops.missed(1, by: 1, at: Instant(nanoseconds: 0)) == 1)
-    #expect(drops.missed(1, by: 2, at: Instant(nanoseconds: 1)) == 1)
-    for n in 1..<30 { #expect(drops.missed(1, by: 1, at: Instant(nanoseconds: Int64(n) * 33_000_000)) == nil) }
-    #expect(drops.missed(1, by: 1, at: Instant(nanoseconds: 1_000_000_000)) == 30)
+    let second = Instant(nanoseconds: 1_000_000_000)
+    #expect(drops.missed(1, by: 1, at: Instant(nanoseconds: 0)) == .tell(1))
+    #expect(drops.missed(1, by: 2, at: Instant(nanoseconds: 1)) == .tell(1))
+    #expect(drops.missed(1, by: 1, at: Instant(nanoseconds: 33_000_000)) == .wait(until: second))
+    for n in 2..<30 { #expect(drops.missed(1, by: 1, at: Instant(nanoseconds: Int64(n) * 33_000_000)) == .nothing) }
+    #expect(drops.due(1, at: second) == 29)
+    #expect(drops.due(1, at: second) == nil)
+    #expect(drops.missed(2, by: 1, at: second + .seconds(1)) == .tell(2))
     let listener = rig.stream.videoFramePublisher.listen { _ in }
     rig.stream()
     // More than wait for one listener, all at one moment.
@@ -191,6 +195,10 @@ struct RecoveryTests {
     let told = events.values.compactMap { if case .listenerBehind(_, let count) = $0.kind { count } else { nil } }
     #expect(told == [1])
     #expect(rig.stream.telemetry.drops.listeners >= 40)
+    // The rest comes at the end of the second.
+    rig.timekeeper.advance(by: .seconds(1))
+    let all = events.values.compactMap { if case .listenerBehind(_, let count) = $0.kind { count } else { nil } }
+    #expect(UInt64(all.reduce(0, +)) == rig.stream.telemetry.drops.listeners)
     withExtendedLifetime((token, listener)) {}
   }
 }

@@ -212,7 +212,7 @@ struct StreamMachineTests {
     restarting | resume      | -
     restarting | deadline    | waiting    : noclock stopped waitingForDevice clock30 check
     restarting | parentEnded | invalid    : noclock stopped
-    invalid    | start       | invalid    : !internalError
+    invalid    | start       | invalid    : ?internalError
     invalid    | stop        | -
     invalid    | permitted   | -
     invalid    | refused     | -
@@ -312,7 +312,8 @@ struct StreamMachineTests {
         case .report:
           errorsSinceState += 1
           #expect(errorsSinceState == 1)
-        case .check, .open, .watch, .askForKeyframe, .hold, .resume, .close, .setDeadline, .clearDeadline, .endCamera:
+        case .refuse, .check, .open, .watch, .askForKeyframe, .hold, .resume, .close, .setDeadline, .clearDeadline,
+          .endCamera:
           break
         }
       }
@@ -355,6 +356,7 @@ extension StreamMachineTests {
       switch action {
       case .announce(let state): "\(state)"
       case .report(let error): "!" + ("\(error)".split(separator: "(").first ?? "")
+      case .refuse(let error): "?\(error)"
       case .check: "check"
       case .open: "open"
       case .watch: "watch"

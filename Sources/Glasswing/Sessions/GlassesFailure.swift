@@ -13,7 +13,8 @@ public enum GlassesFailure: GlasswingError {
   case reported(cause: String, text: String)
   /// The glasses or their wearer ended it: switched off, folded, unpaired, or by hand.
   case endedByGlasses(text: String)
-  /// Nothing was heard of the glasses for too long: out of reach, or their software stands still.
+  /// What was awaited of the glasses did not come in time: an answer, or pictures. They are out of reach, or their camera
+  /// or software stands still.
   case silent(text: String)
   /// The connection broke, or never came up.
   case linkLost(text: String)
@@ -54,8 +55,8 @@ public enum GlassesFailure: GlasswingError {
   public var advice: ErrorAdvice {
     switch self {
     case .heldByOther: .wait
-    case .reported, .linkLost, .here: .retry
-    case .endedByGlasses, .silent, .incompatible: .userAction
+    case .reported, .silent, .linkLost, .here: .retry
+    case .endedByGlasses, .incompatible: .userAction
     }
   }
 
@@ -77,7 +78,7 @@ public enum GlassesFailure: GlasswingError {
       }
     case .reported(let cause, let text): sentence("The glasses report \(cause)", text)
     case .endedByGlasses(let text): sentence("The glasses ended it", text)
-    case .silent(let text): sentence("Nothing was heard of the glasses", text)
+    case .silent(let text): sentence("What was awaited of the glasses did not come", text)
     case .linkLost(let text): sentence("The link to the glasses was lost", text)
     case .incompatible(let text): sentence("App and glasses speak different versions", text)
     case .here(let text): sentence("It failed in the app", text)

@@ -55,9 +55,18 @@ final class FrameReceiver: Sendable {
       verifiesPictures: verifiesPictures)
     outlet.onListenersChanged { [weak self] in self?.listenersChanged($0) }
     let drops = ListenerDrops()
-    outlet.onDrops { listener, count in
-      guard let told = drops.missed(count, by: listener, at: timekeeper.now) else { return }
-      telemetry.note(.listenerBehind(listener: listener, dropped: told))
+    outlet.onDrops { [lane = link.lane] listener, count in
+      switch drops.missed(count, by: listener, at: timekeeper.now) {
+      case .tell(let frames):
+        telemetry.note(.listenerBehind(listener: listener, dropped: frames))
+      case .wait(let deadline):
+        lane.run(at: deadline) {
+          guard let frames = drops.due(listener, at: timekeeper.now) else { return }
+          telemetry.note(.listenerBehind(listener: listener, dropped: frames))
+        }
+      case .nothing:
+        break
+      }
     }
   }
 

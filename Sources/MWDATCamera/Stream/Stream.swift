@@ -248,6 +248,8 @@ extension Stream {
       state.lastFailure = failure
       recorder.note(.failed(failure))
       errors.send(error)
+    case .refuse(let error):
+      errors.send(error)
     case .check(let attempt):
       recorder.note(.started(attempt))
       state.stall.restart()

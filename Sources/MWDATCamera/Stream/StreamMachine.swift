@@ -64,6 +64,8 @@ package struct StreamMachine: Sendable {
   package enum Action: Equatable, Sendable {
     case announce(StreamState)
     case report(StreamError)
+    /// Announce that a call can't be served; what ended the stream stays what ended it.
+    case refuse(StreamError)
     /// Look whether the device is there and permission is granted; answer with `permitted` or `refused`.
     case check(StreamID)
     /// Take units of this attempt and ask the glasses for them.
@@ -171,7 +173,7 @@ extension StreamMachine {
     case .waitingForDevice, .starting, .streaming, .stalled, .paused, .resuming:
       return []
     case .invalidated:
-      return [.report(.internalError)]
+      return [.refuse(.internalError)]
     }
   }
 

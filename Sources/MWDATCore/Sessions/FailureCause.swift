@@ -6,7 +6,7 @@ package enum FailureCause: Hashable, Sendable {
   case reported(LinkErrorCode, retryAfter: Duration? = nil)
   /// The glasses or their wearer ended it, for no cause that they name.
   case ended
-  /// Nothing was heard of the glasses in time.
+  /// What was awaited of the glasses did not come in time.
   case silence
   /// The connection broke, or never came up.
   case linkLost

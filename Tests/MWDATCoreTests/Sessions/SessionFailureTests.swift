@@ -8,7 +8,7 @@ import Units
 struct SessionFailureTests {
   func close(_ cause: LinkClose.Cause) -> LinkClose { LinkClose(cause, at: Instant(nanoseconds: 0)) }
 
-  @Test("Device health keeps its own cases (decision 14)")
+  @Test("Device health keeps its own cases")
   func health() {
     let expected: [(LinkErrorCode, DeviceSessionError)] = [
       (.thermalCritical, .thermalCritical), (.thermalEmergency, .thermalEmergency),

@@ -170,7 +170,7 @@ struct SessionTests {
         == ["error: The link to the glasses was lost: the connection broke", "stopping", "stopped"])
   }
 
-  @Test("A failure of the session ends it with the error it names, and closes it at the glasses (decision 14)")
+  @Test("A failure of the session ends it with the error it names, and closes it at the glasses")
   func failure() throws {
     let rig = try SessionRig()
     try rig.begin()

@@ -10,7 +10,7 @@ import Testing
 @Suite("What the simulated camera sees", .exclusive(.mockKit))
 struct FeedPathTests {
   private static let unplayable: [MediaFactory.Kind] = [
-    .audioOnly, .empty, .truncated, .textNamedMP4, .undecodable,
+    .audioOnly, .empty, .truncated, .textNamedMP4, .undecodable, .encrypted, .noise,
   ]
   private static let playable = MediaFactory.Kind.allCases.filter { !unplayable.contains($0) }
 
