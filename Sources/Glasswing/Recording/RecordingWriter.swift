@@ -168,6 +168,7 @@ final class RecordingWriter: @unchecked Sendable {
     case .fileNotWritable: return .notWritable(path: path, reason: error.reason)
     case .malformedData, .parameterSetsMissing, .firstUnitNotSync: return .unreadableSample(reason: error.reason)
     case .fileNotFound, .fileNotReadable, .notARegularFile, .emptyFile, .notMedia, .truncatedFile, .noVideoTrack,
+      .noAudioTrack, .noDecodableSound, .damagedSound, .audioFormatNotSupported,
       .codecNotSupported, .noDecodablePicture, .writingFailed, .parameterSetsChanged, .finished, .damagedPicture,
       .syncUnitNeeded, .pixelFormatNotSupported, .sizeNotSupported, .outOfMemory, .libraryFailure:
       return .writeFailed(path: path, reason: error.reason)

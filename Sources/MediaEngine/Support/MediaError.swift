@@ -21,6 +21,10 @@ package struct MediaError: Error, Hashable, Sendable {
     case codecNotSupported(String)
     /// A video track of which no picture could be decoded.
     case noDecodablePicture
+    /// A media file without a sound track, such as silent video.
+    case noAudioTrack
+    /// A sound track of which nothing could be decoded.
+    case noDecodableSound
 
     // Files that are written
     /// The path can't be created or opened for writing.
@@ -45,6 +49,12 @@ package struct MediaError: Error, Hashable, Sendable {
     case damagedPicture
     /// Withheld: after damage, or at the beginning, only a sync unit can be decoded.
     case syncUnitNeeded
+
+    // Sound
+    /// A packet of sound that can't be decoded. The next one may.
+    case damagedSound
+    /// A sampling rate, a number of channels, or a codec for them, that the operation does not take.
+    case audioFormatNotSupported
 
     // Pictures
     /// A pixel format that the operation does not take.
@@ -132,6 +142,8 @@ extension MediaError.Cause {
     case .noVideoTrack: "there is no video track"
     case .codecNotSupported(let name): "there is no decoder for the codec \(name)"
     case .noDecodablePicture: "no picture can be decoded"
+    case .noAudioTrack: "there is no sound track"
+    case .noDecodableSound: "no sound can be decoded"
     case .fileNotWritable: "the file can't be written"
     case .storageFull: "no space is left for the file"
     case .writingFailed: "writing failed"
@@ -142,6 +154,8 @@ extension MediaError.Cause {
     case .parameterSetsMissing: "parameter sets are missing"
     case .damagedPicture: "the picture is damaged"
     case .syncUnitNeeded: "a sync unit is needed"
+    case .damagedSound: "the sound is damaged"
+    case .audioFormatNotSupported: "the form of sound is not supported"
     case .pixelFormatNotSupported: "the pixel format is not supported"
     case .sizeNotSupported: "the size is not supported"
     case .outOfMemory: "no memory"
