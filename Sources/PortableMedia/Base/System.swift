@@ -40,6 +40,11 @@ func clearedMemory(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer? {
   return memory
 }
 
+/// Cleared memory that takes no room before it is written, at a multiple of 16; or nil if the system has none.
+func untouchedMemory(byteCount: Int) -> UnsafeMutableRawPointer? {
+  byteCount > 0 && byteCount <= maximumBlockLength ? calloc(byteCount, 1) : nil
+}
+
 /// Gives back memory that the C library's allocator made.
 func freeMemory(_ memory: UnsafeMutableRawPointer) { free(memory) }
 
