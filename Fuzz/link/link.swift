@@ -40,6 +40,7 @@ private func runEndpoint(_ bytes: [UInt8], isGlasses: Bool, greets: Bool, isNewe
 
   var isClosed = false
   var last: [StreamID: Instant] = [:]
+  var lastAudio: [StreamID: Instant] = [:]
   func drain() {
     while endpoint.nextBytes(atMost: 512, at: now) != nil {}
     while let event = endpoint.nextEvent() {
@@ -51,7 +52,14 @@ private func runEndpoint(_ bytes: [UInt8], isGlasses: Bool, greets: Bool, isNewe
           fatalError("presentation \(unit.presentation), arrived \(unit.arrived)")
         }
         last[unit.unit.stream] = unit.presentation
-      case .opened, .message, .photoProgress, .photo, .videoDropped, .silent, .heardAgain, .clockRealigned: break
+      case .audio(let audio):
+        guard audio.presentation <= audio.arrived, audio.presentation > lastAudio[audio.unit.stream] ?? .distantPast
+        else { fatalError("audio's presentation \(audio.presentation), arrived \(audio.arrived)") }
+        guard audio.unit.isPlausible else { fatalError("\(audio.unit) is not what it says") }
+        lastAudio[audio.unit.stream] = audio.presentation
+      case .opened, .message, .photoProgress, .photo, .videoDropped, .audioDropped, .silent, .heardAgain,
+        .clockRealigned:
+        break
       }
     }
   }

@@ -88,6 +88,11 @@ package final class LinkConnection: Sendable {
     send { endpoint, now in endpoint.send(unit, at: now) }
   }
 
+  /// Queues a unit of sound; a queue that runs over answers with `audioDropped`.
+  package func send(_ unit: AudioUnit) {
+    send { endpoint, now in endpoint.send(unit, at: now) }
+  }
+
   /// Queues a photo's bytes.
   package func send(photo: PhotoID, bytes: [UInt8]) {
     send { endpoint, now in endpoint.send(photo: photo, bytes: bytes, at: now) }

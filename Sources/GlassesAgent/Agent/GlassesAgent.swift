@@ -208,7 +208,10 @@ package final class GlassesAgent: Sendable {
     case .clockRealigned:
       // Apps align their clock to the glasses'.
       break
-    case .accessUnit, .photoProgress, .photo:
+    case .audioDropped:
+      // The queue has marked what follows.
+      break
+    case .accessUnit, .audio, .photoProgress, .photo:
       act { $0.receivedMedia(from: key) }
     case .closed:
       act { $0.linkClosed(key) }

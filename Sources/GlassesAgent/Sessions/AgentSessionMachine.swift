@@ -116,7 +116,7 @@ package struct AgentSessionMachine: Sendable {
     case .hello, .goodbye, .ping, .pong, .clockRequest, .clockReply: return []
     // Only glasses send these.
     case .deviceState, .sessionOpened, .sessionPaused, .sessionResumed, .sessionClosed, .streamStarted,
-      .streamChanged, .streamStopped, .photoResult:
+      .streamChanged, .streamStopped, .audioChanged, .photoResult:
       return violation(index, "a message that only glasses send")
     }
   }

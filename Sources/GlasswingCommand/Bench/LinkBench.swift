@@ -72,7 +72,9 @@ struct LinkBench {
         let sent = Instant(nanoseconds: received.unit.captured.nanoseconds)
         times.withLock { $0.append(timekeeper.now - sent) }
       case .closed: opened.resume(with: false)
-      case .message, .photoProgress, .photo, .videoDropped, .clockRealigned, .silent, .heardAgain: break
+      case .message, .photoProgress, .photo, .videoDropped, .audio, .audioDropped, .clockRealigned, .silent,
+        .heardAgain:
+        break
       }
     }
     guard await opened.value() else {

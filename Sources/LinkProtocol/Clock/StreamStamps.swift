@@ -1,7 +1,7 @@
 import Units
 
-/// Gives each unit of a stream its presentation time: the capture time through the alignment, later than the unit's
-/// before it and not after its arrival.
+/// Gives each unit of one channel its presentation time: the capture time through the alignment, later than the one's
+/// before it in its stream and not after its arrival.
 struct StreamStamps: Sendable {
   private struct State: Sendable {
     var stream: StreamID
@@ -24,17 +24,23 @@ struct StreamStamps: Sendable {
   private var lostAtLast: UInt64 = 0
   private(set) var repaired: UInt64 = 0
 
+  struct Stamp: Hashable, Sendable {
+    var presentation: Instant
+    var arrived: Instant
+    var lostBefore: Int
+  }
+
   /// Nil for a unit of a stream that was already said to be over.
   mutating func receive(
-    _ unit: AccessUnit, sequence: UInt32, lostSoFar: UInt64, at now: Instant, alignment: inout ClockAlignment
-  ) -> ReceivedUnit? {
-    guard !stopped.contains(unit.stream) else { return nil }
-    let known = streams.firstIndex { $0.stream == unit.stream }
+    _ stream: StreamID, captured: DeviceTime, lostSoFar: UInt64, at now: Instant, alignment: inout ClockAlignment
+  ) -> Stamp? {
+    guard !stopped.contains(stream) else { return nil }
+    let known = streams.firstIndex { $0.stream == stream }
     var state =
       known.map { streams.remove(at: $0) }
-      ?? State(stream: unit.stream, lastPresentation: .distantPast, lostSeen: lostAtLast)
+      ?? State(stream: stream, lastPresentation: .distantPast, lostSeen: lostAtLast)
 
-    let mapped = alignment.hostTime(of: unit.captured, arrived: now)
+    let mapped = alignment.hostTime(of: captured, arrived: now)
     var presentation = Self.believable(mapped, at: now)
     presentation = max(presentation, state.lastPresentation + .nanoseconds(1))
     let moved = presentation - mapped
@@ -46,8 +52,7 @@ struct StreamStamps: Sendable {
     if streams.count >= Self.streamLimit { streams.removeFirst() }
     streams.append(state)
     // Units that share a moment of arrival: nanoseconds are lent so that each is after the one before.
-    return ReceivedUnit(
-      unit: unit, sequence: sequence, presentation: presentation, arrived: max(now, presentation), lostBefore: lost)
+    return Stamp(presentation: presentation, arrived: max(now, presentation), lostBefore: lost)
   }
 
   /// Nothing was captured after it came, nor longer ago than any queue holds media.

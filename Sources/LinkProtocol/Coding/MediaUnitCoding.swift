@@ -8,7 +8,8 @@ enum UnitHead {
 
   static func length(_ channel: Channel) -> Int {
     switch channel {
-    case .control, .audio: 0
+    case .control: 0
+    case .audio: audioLength
     case .video: videoLength
     case .photo: photoLength
     }

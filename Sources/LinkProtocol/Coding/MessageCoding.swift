@@ -54,6 +54,7 @@ extension Message {
     case .streamStop(let body): body
     case .streamStopped(let body): body
     case .keyframeRequest(let body): body
+    case .audioChanged(let body): body
     case .photoRequest(let body): body
     case .photoResult(let body): body
     }
@@ -82,6 +83,7 @@ extension Message {
     case .streamStop: self = .streamStop(try StreamStop(from: &reader))
     case .streamStopped: self = .streamStopped(try StreamStopped(from: &reader))
     case .keyframeRequest: self = .keyframeRequest(try KeyframeRequest(from: &reader))
+    case .audioChanged: self = .audioChanged(try AudioChanged(from: &reader))
     case .photoRequest: self = .photoRequest(try PhotoRequest(from: &reader))
     case .photoResult: self = .photoResult(try PhotoResult(from: &reader))
     }

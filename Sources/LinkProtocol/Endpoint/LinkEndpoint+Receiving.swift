@@ -57,7 +57,7 @@ extension LinkEndpoint {
       }
       switch channel {
       case .control: try take(control: unit.body, at: now)
-      case .audio: counters.skippedUnits += 1
+      case .audio: take(audio: unit, at: now)
       case .video: try take(video: unit, at: now)
       case .photo:
         let photo = try UnitHead.decode(photo: unit.head)
@@ -75,9 +75,39 @@ extension LinkEndpoint {
     video unit: ChannelReassembler.WholeUnit, at now: Instant
   ) throws(LinkProtocolError) {
     let accessUnit = try UnitHead.decode(video: unit.head, payload: unit.body)
-    let received = stamps.receive(
-      accessUnit, sequence: unit.sequence, lostSoFar: unit.lostSoFar, at: now, alignment: &alignment)
-    if let received { emit(.accessUnit(received)) }
+    guard
+      let stamp = stamps.receive(
+        accessUnit.stream, captured: accessUnit.captured, lostSoFar: unit.lostSoFar, at: now, alignment: &alignment)
+    else { return }
+    emit(
+      .accessUnit(
+        ReceivedUnit(
+          unit: accessUnit, sequence: unit.sequence, presentation: stamp.presentation, arrived: stamp.arrived,
+          lostBefore: stamp.lostBefore)))
+  }
+
+  /// What can't be used is lost, and told with the unit after it.
+  private mutating func take(audio unit: ChannelReassembler.WholeUnit, at now: Instant) {
+    guard let audioUnit = UnitHead.decode(audio: unit.head, payload: unit.body) else {
+      counters.unusableAudioUnits += 1
+      return
+    }
+    guard
+      let stamp = audioStamps.receive(
+        audioUnit.stream, captured: audioUnit.captured, lostSoFar: unit.lostSoFar &+ counters.unusableAudioUnits,
+        at: now, alignment: &alignment)
+    else { return }
+    emit(
+      .audio(
+        ReceivedAudio(
+          unit: audioUnit, sequence: unit.sequence, presentation: stamp.presentation, arrived: stamp.arrived,
+          lostBefore: stamp.lostBefore)))
+  }
+
+  /// A stream's sound left before the word that the stream is over: what is here of it waits for nothing any more.
+  private mutating func endOfAudio(at now: Instant) throws(LinkProtocolError) {
+    try reassemblers[Int(Channel.audio.rawValue)].giveOutWhole()
+    try deliver(.audio, at: now)
   }
 
   private mutating func take(control unit: [UInt8], at now: Instant) throws(LinkProtocolError) {
@@ -109,14 +139,16 @@ extension LinkEndpoint {
     case .clockReply(let reply):
       accept(reply, at: now)
     case .streamStopped(let stopped):
+      try endOfAudio(at: now)
       stamps.stop(stopped.stream)
+      audioStamps.stop(stopped.stream)
       emit(.message(message))
     case .feedback(let report):
       scheduler.take(report, at: now)
       emit(.message(message))
     case .failure, .deviceState, .sessionOpen, .sessionOpened, .sessionPaused, .sessionResumed,
       .sessionClose, .sessionClosed, .streamStart, .streamStarted, .streamChanged, .streamStop, .keyframeRequest,
-      .photoRequest, .photoResult:
+      .audioChanged, .photoRequest, .photoResult:
       emit(.message(message))
     }
   }

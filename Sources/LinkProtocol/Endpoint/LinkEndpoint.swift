@@ -27,7 +27,9 @@ package struct LinkEndpoint: Sendable {
   var reassemblers: [ChannelReassembler]
   var scheduler: SendScheduler
   var alignment = ClockAlignment()
+  /// Of pictures and of sound; both by the one alignment.
   var stamps = StreamStamps()
+  var audioStamps = StreamStamps()
   var feedback: FeedbackSchedule
   /// Bytes of photos under way that were told of.
   var photoReported: [PhotoID: Int] = [:]
@@ -92,6 +94,13 @@ package struct LinkEndpoint: Sendable {
 
   /// Queues an access unit. A queue that has grown too old drops to the next sync unit (`videoDropped`).
   package mutating func send(_ unit: AccessUnit, at now: Instant) {
+    guard isListening else { return }
+    sending(at: now) { scheduler throws(LinkProtocolError) in try scheduler.enqueue(unit, at: now) }
+    reportDrops()
+  }
+
+  /// Queues a unit of sound. From a queue that has grown too old the oldest go (`audioDropped`).
+  package mutating func send(_ unit: AudioUnit, at now: Instant) {
     guard isListening else { return }
     sending(at: now) { scheduler throws(LinkProtocolError) in try scheduler.enqueue(unit, at: now) }
     reportDrops()
@@ -166,9 +175,11 @@ package struct LinkEndpoint: Sendable {
     var snapshot = counters
     snapshot.sent = scheduler.sent
     snapshot.lost = reassemblers.map(\.lostUnits)
+    snapshot.lost[Int(Channel.audio.rawValue)] &+= counters.unusableAudioUnits
     snapshot.repeatedBytes = reassemblers.reduce(0) { $0 + $1.repeatedBytes }
     (snapshot.queuedVideoUnits, snapshot.queuedVideoBytes) = scheduler.queuedVideo
-    snapshot.repairedStamps = stamps.repaired
+    (snapshot.queuedAudioUnits, snapshot.queuedAudioBytes) = scheduler.queuedAudio
+    snapshot.repairedStamps = stamps.repaired &+ audioStamps.repaired
     snapshot.roundTrip = alignment.lastRoundTrip
     snapshot.leastRoundTrip = alignment.leastRoundTrip
     snapshot.clockDrift = alignment.drift * -1e6
@@ -294,6 +305,10 @@ package struct LinkEndpoint: Sendable {
       counters.droppedVideoUnits += UInt64(drop.units)
       if drop.begins { counters.videoOverflows += 1 }
       emit(.videoDropped(drop.stream, units: drop.units, needsSync: drop.needsSync))
+    }
+    for drop in scheduler.takeAudioDrops() {
+      counters.droppedAudioUnits += UInt64(drop.units)
+      emit(.audioDropped(drop.stream, units: drop.units))
     }
   }
 }

@@ -7,12 +7,16 @@ package enum LinkEvent: Hashable, Sendable {
   /// A message that the endpoint does not deal with itself: of devices, sessions, streams, photos, failures, feedback.
   case message(Message)
   case accessUnit(ReceivedUnit)
+  case audio(ReceivedAudio)
   /// Bytes of a photo that have arrived without a gap, of its whole length. Once for each input that brought some.
   case photoProgress(PhotoID, received: Int, total: Int)
   case photo(PhotoID, bytes: [UInt8])
   /// On the sending side: the video queue ran over, and this many units of the stream were dropped. What is sent next
   /// of it is a sync unit; if `needsSync`, none is waiting and the encoder must make one.
   case videoDropped(StreamID, units: Int, needsSync: Bool)
+  /// On the sending side: the audio queue ran over, and this many units of the stream were dropped, the oldest. The next
+  /// one of it says so.
+  case audioDropped(StreamID, units: Int)
   /// Nothing has been heard from the peer for `LinkLimits.lease`. What it borrowed from this side is free from now on;
   /// what it owns stays until the link closes. Followed by `heardAgain` or `closed`.
   case silent(since: Instant)

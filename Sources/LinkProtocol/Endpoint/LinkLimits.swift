@@ -10,7 +10,7 @@ package struct LinkLimits: Hashable, Sendable {
   package var chunkPayload = 4096
   /// Longest control unit: a message holds a handful of texts of at most `Text.limit` bytes.
   package var controlUnit = 65_536
-  /// Longest audio unit: a second of 48 kHz stereo in 32-bit samples is 384 kB.
+  /// Longest audio unit: 120 ms of 192 kHz stereo in 32-bit samples is 184 kB.
   package var audioUnit = 1_048_576
   /// Longest access unit: the biggest IDR measured at 720x1280 was 264 kB.
   package var videoUnit = 8_388_608
@@ -27,6 +27,10 @@ package struct LinkLimits: Hashable, Sendable {
   package var videoQueueAge: Duration = .milliseconds(500)
   /// And the bytes that may wait, whatever their age.
   package var videoQueueBytes = 16_777_216
+  /// Oldest a waiting audio unit may get before it is dropped: sound that is later than this helps nobody.
+  package var audioQueueAge: Duration = .milliseconds(500)
+  /// And the bytes that may wait: 680 ms of 48 kHz stereo in 32-bit samples.
+  package var audioQueueBytes = 262_144
   /// Control messages that may wait; one more closes the link, as none may be dropped.
   package var controlQueueUnits = 1024
   /// Photos that may wait; one more closes the link.

@@ -12,7 +12,7 @@ package struct LinkStatistics: Hashable, Sendable {
   /// By channel, in the order of `Channel.allCases`.
   package internal(set) var sent = [Traffic](repeating: Traffic(), count: Channel.allCases.count)
   package internal(set) var received = [Traffic](repeating: Traffic(), count: Channel.allCases.count)
-  /// Units that never arrived whole, by channel.
+  /// Units that never arrived whole, by channel; of audio also those that came and can't be used.
   package internal(set) var lost = [UInt64](repeating: 0, count: Channel.allCases.count)
   /// Bytes that arrived again after they had arrived once.
   package internal(set) var repeatedBytes: UInt64 = 0
@@ -21,6 +21,13 @@ package struct LinkStatistics: Hashable, Sendable {
   /// Video units that this side's queue dropped, and how often it ran over.
   package internal(set) var droppedVideoUnits: UInt64 = 0
   package internal(set) var videoOverflows: UInt64 = 0
+  /// Audio units that this side's queue dropped.
+  package internal(set) var droppedAudioUnits: UInt64 = 0
+  /// Audio units that arrived whole and are not what they say. They count as lost, too.
+  package internal(set) var unusableAudioUnits: UInt64 = 0
+  /// Audio units that wait now, and their bytes.
+  package internal(set) var queuedAudioUnits = 0
+  package internal(set) var queuedAudioBytes = 0
   /// Video units that wait now, their bytes, and the age of the oldest at the last input.
   package internal(set) var queuedVideoUnits = 0
   package internal(set) var queuedVideoBytes = 0

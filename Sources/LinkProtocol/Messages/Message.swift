@@ -31,6 +31,7 @@ package enum Message: Hashable, Sendable {
   case streamStop(StreamStop)
   case streamStopped(StreamStopped)
   case keyframeRequest(KeyframeRequest)
+  case audioChanged(AudioChanged)
 
   // Photos
   case photoRequest(PhotoRequest)

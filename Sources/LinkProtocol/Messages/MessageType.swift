@@ -29,6 +29,7 @@ package enum MessageType: UInt16, Hashable, Sendable, CaseIterable {
   case streamStop = 0x0304
   case streamStopped = 0x0305
   case keyframeRequest = 0x0306
+  case audioChanged = 0x0307
 
   // 0x04: photos
   case photoRequest = 0x0401
@@ -43,7 +44,7 @@ package enum MessageType: UInt16, Hashable, Sendable, CaseIterable {
     case .clockRequest, .sessionOpen, .sessionClose, .streamStart, .streamStop, .keyframeRequest, .photoRequest:
       .toGlasses
     case .clockReply, .deviceState, .sessionOpened, .sessionPaused, .sessionResumed, .sessionClosed, .streamStarted,
-      .streamChanged, .streamStopped, .photoResult:
+      .streamChanged, .streamStopped, .audioChanged, .photoResult:
       .fromGlasses
     }
   }
@@ -73,6 +74,7 @@ extension Message {
     case .streamStop: .streamStop
     case .streamStopped: .streamStopped
     case .keyframeRequest: .keyframeRequest
+    case .audioChanged: .audioChanged
     case .photoRequest: .photoRequest
     case .photoResult: .photoResult
     }

@@ -86,6 +86,13 @@ struct ChannelReassembler: Sendable {
     giveOut()
   }
 
+  /// What is whole waits no longer for what is not.
+  mutating func giveOutWhole() throws(LinkProtocolError) {
+    guard let last = assemblies.last(where: \.isComplete) else { return }
+    try giveUp(before: last.sequence)
+    giveOut()
+  }
+
   // MARK: -
 
   private func check(_ piece: Deframer.Piece) throws(LinkProtocolError) {

@@ -4,7 +4,8 @@ import Units
 /// chunk leaves only when no higher one waits. A unit gets its number when its first chunk leaves, so what is dropped
 /// before leaves no gap.
 ///
-/// This version sends no audio; its place in the order is kept by the protocol.
+/// `streamStopped`, and with it what is behind it, waits for the stream's sound that was queued before (AUD-5). That is
+/// 500 ms at most, as no sound waits longer; and sound is what leaves in the meantime.
 struct SendScheduler: Sendable {
   /// A unit on its way out.
   private struct Outgoing: Sendable {
@@ -35,22 +36,27 @@ struct SendScheduler: Sendable {
   private let limits: LinkLimits
   private let deviceClock: DeviceClock
   private var control = FIFO<Message>()
+  private var audio: AudioQueue
   private var video: VideoQueue
   private var photos = FIFO<(photo: PhotoID, bytes: [UInt8])>()
   /// By channel: the unit of which some chunks have left.
   private var begun: [Outgoing?]
   private var sequences: [UInt32]
+  /// Of the audio unit that began last.
+  private var audioUnderWay: StreamID?
 
   /// Only the control message at the front may leave until this is lifted.
   var holdsBack = true
 
   private(set) var sent: [LinkStatistics.Traffic]
   private(set) var drops: [VideoQueue.Dropped] = []
+  private(set) var audioDrops: [AudioQueue.Dropped] = []
   private var departures = DepartureLog()
 
   init(limits: LinkLimits, deviceClock: DeviceClock) {
     self.limits = limits
     self.deviceClock = deviceClock
+    audio = AudioQueue(ageLimit: limits.audioQueueAge, byteLimit: limits.audioQueueBytes)
     video = VideoQueue(ageLimit: limits.videoQueueAge, byteLimit: limits.videoQueueBytes)
     let channels = Channel.allCases.count
     begun = Array(repeating: nil, count: channels)
@@ -80,6 +86,11 @@ struct SendScheduler: Sendable {
     drops.append(contentsOf: video.append(unit, at: now))
   }
 
+  mutating func enqueue(_ unit: AudioUnit, at now: Instant) throws(LinkProtocolError) {
+    try check(.audio, UnitHead.audioLength, unit.payload.count, limit: limits.audioUnit)
+    audioDrops.append(contentsOf: audio.append(unit, at: now))
+  }
+
   mutating func enqueue(_ photo: PhotoID, bytes: [UInt8]) throws(LinkProtocolError) {
     try check(.photo, UnitHead.photoLength, bytes.count, limit: limits.photoUnit)
     guard photos.count < limits.photoQueueUnits else {
@@ -105,8 +116,14 @@ struct SendScheduler: Sendable {
     return drops
   }
 
+  mutating func takeAudioDrops() -> [AudioQueue.Dropped] {
+    defer { audioDrops.removeAll() }
+    return audioDrops
+  }
+
   /// Ends the sending of media; what has begun stays incomplete.
   mutating func dropMedia() {
+    audio.removeAll()
     video.removeAll()
     photos.removeAll()
     for channel in Channel.allCases where channel != .control { begun[Int(channel.rawValue)] = nil }
@@ -133,9 +150,10 @@ struct SendScheduler: Sendable {
   // MARK: Looking
 
   var isEmpty: Bool {
-    control.isEmpty && video.count == 0 && photos.isEmpty && begun.allSatisfy { $0 == nil }
+    control.isEmpty && audio.count == 0 && video.count == 0 && photos.isEmpty && begun.allSatisfy { $0 == nil }
   }
 
+  var queuedAudio: (units: Int, bytes: Int) { (audio.count, audio.bytes) }
   var queuedVideo: (units: Int, bytes: Int) { (video.count, video.bytes) }
   func queuedVideoAge(at now: Instant) -> Duration { video.age(at: now) }
 
@@ -161,6 +179,7 @@ struct SendScheduler: Sendable {
   mutating func nextBytes(atMost limit: Int, at now: Instant) -> [UInt8]? {
     // Whether there is room or not: what waits is bounded also while nothing leaves.
     drops.append(contentsOf: video.trim(at: now))
+    audioDrops.append(contentsOf: audio.trim(at: now))
     var bytes: [UInt8] = []
     while true {
       // Room is looked at first: a unit that was begun can no longer be dropped, and clock messages are stamped then.
@@ -207,10 +226,14 @@ struct SendScheduler: Sendable {
   private mutating func takeUnit(_ channel: Channel, at now: Instant) -> (head: [UInt8], body: [UInt8])? {
     switch channel {
     case .control:
-      guard let message = control.popFirst() else { return nil }
+      guard !waitsForSound(control.first), let message = control.popFirst() else { return nil }
       return ([], stamped(message, at: now).encoded())
     case .audio:
-      return nil
+      let (unit, dropped) = audio.popFirst(at: now)
+      audioDrops.append(contentsOf: dropped)
+      guard let unit else { return nil }
+      audioUnderWay = unit.stream
+      return (UnitHead.encode(unit), unit.payload)
     case .video:
       let (unit, dropped) = video.popFirst(at: now)
       drops.append(contentsOf: dropped)
@@ -218,6 +241,12 @@ struct SendScheduler: Sendable {
     case .photo:
       return photos.popFirst().map { (UnitHead.encode($0.photo), $0.bytes) }
     }
+  }
+
+  private func waitsForSound(_ message: Message?) -> Bool {
+    guard case .streamStopped(let stopped) = message else { return false }
+    let isUnderWay = begun[Int(Channel.audio.rawValue)] != nil && audioUnderWay == stopped.stream
+    return isUnderWay || audio.holds(stopped.stream)
   }
 
   /// Clock messages say when they leave, not when they were queued.
@@ -231,7 +260,7 @@ struct SendScheduler: Sendable {
       return .clockReply(reply)
     case .hello, .goodbye, .ping, .pong, .feedback, .failure, .deviceState, .sessionOpen, .sessionOpened,
       .sessionPaused, .sessionResumed, .sessionClose, .sessionClosed, .streamStart, .streamStarted, .streamChanged,
-      .streamStop, .streamStopped, .keyframeRequest, .photoRequest, .photoResult:
+      .streamStop, .streamStopped, .keyframeRequest, .audioChanged, .photoRequest, .photoResult:
       return message
     }
   }

@@ -82,7 +82,7 @@ final class PhotoDesk: Sendable {
     case .closed:
       guard let photo = state.withLock({ $0.machine.current?.photo }) else { return }
       fail(photo, .linkLost)
-    case .opened, .message, .accessUnit, .videoDropped, .clockRealigned, .silent, .heardAgain:
+    case .opened, .message, .accessUnit, .audio, .videoDropped, .audioDropped, .clockRealigned, .silent, .heardAgain:
       break
     }
   }

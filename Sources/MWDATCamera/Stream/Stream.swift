@@ -193,7 +193,7 @@ extension Stream {
       recorder.note(.clockRealigned(by: step))
     // That units stop coming says more, and sooner.
     case .silent, .heardAgain: break
-    case .opened, .message, .photoProgress, .photo, .videoDropped:
+    case .opened, .message, .photoProgress, .photo, .videoDropped, .audio, .audioDropped:
       break
     }
   }

@@ -131,7 +131,8 @@ final class SessionCore: Sendable {
       case .nothing: break
       case .capabilities: forward(event)
       }
-    case .accessUnit, .photoProgress, .photo, .videoDropped, .clockRealigned, .silent, .heardAgain:
+    case .accessUnit, .audio, .photoProgress, .photo, .videoDropped, .audioDropped, .clockRealigned, .silent,
+      .heardAgain:
       forward(event)
     case .closed(let close):
       forward(event)
@@ -164,7 +165,8 @@ final class SessionCore: Sendable {
       // Of the link itself: if it can't go on it closes, and that is what ends the session.
       case .link, .stream: .capabilities
       }
-    case .deviceState, .streamStarted, .streamChanged, .streamStopped, .photoResult, .feedback: .capabilities
+    case .deviceState, .streamStarted, .streamChanged, .streamStopped, .audioChanged, .photoResult, .feedback:
+      .capabilities
     // The endpoint's own, or what only an app sends.
     case .hello, .goodbye, .ping, .pong, .clockRequest, .clockReply, .sessionOpen, .sessionClose, .streamStart,
       .streamStop, .keyframeRequest, .photoRequest:

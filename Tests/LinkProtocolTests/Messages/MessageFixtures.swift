@@ -207,6 +207,16 @@ let messageFixtures: [MessageFixture] = [
       """,
     isDocumented: true),
   MessageFixture(
+    name: "audioChanged",
+    message: .audioChanged(
+      AudioChanged(
+        stream: StreamID(2), audio: AudioParameters(codec: .opus, sampleRate: 48_000, channels: 1), source: .tone,
+        isMuted: true)),
+    hex: """
+      03 07 00 00 00 02 02 01 00 00 bb 80 04 01
+      """,
+    isDocumented: true),
+  MessageFixture(
     name: "photoRequest",
     message: .photoRequest(
       PhotoRequest(photo: PhotoID(3), session: SessionID(1), format: .heic, size: .large1080, quality: .medium)),

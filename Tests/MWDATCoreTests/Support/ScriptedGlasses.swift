@@ -55,7 +55,9 @@ final class ScriptedGlasses: Sendable {
       received.withLock { $0.append(message) }
       answer(message)
     case .closed(let close): closed.record(close)
-    case .opened, .accessUnit, .photoProgress, .photo, .videoDropped, .clockRealigned, .silent, .heardAgain: break
+    case .opened, .accessUnit, .audio, .audioDropped, .photoProgress, .photo, .videoDropped, .clockRealigned, .silent,
+      .heardAgain:
+      break
     }
   }
 

@@ -51,7 +51,8 @@ final class TellingCapability: SessionCapability {
     switch event {
     case .message(let message): log.record("message \(message.name)")
     case .closed: log.record("link closed")
-    case .opened, .accessUnit, .photoProgress, .photo, .videoDropped, .clockRealigned, .silent, .heardAgain:
+    case .opened, .accessUnit, .audio, .audioDropped, .photoProgress, .photo, .videoDropped, .clockRealigned, .silent,
+      .heardAgain:
       log.record("\(event)")
     }
   }

@@ -1,0 +1,82 @@
+import Units
+
+/// Units of sound that wait to be sent. Bounded by the age of the oldest and by bytes; over either bound the oldest go,
+/// and the next one of their stream says that something is missing.
+struct AudioQueue: Sendable {
+  struct Dropped: Hashable, Sendable {
+    var stream: StreamID
+    var units: Int
+  }
+
+  private struct Entry: Sendable {
+    var unit: AudioUnit
+    let enqueued: Instant
+  }
+
+  private let ageLimit: Duration
+  private let byteLimit: Int
+  private var entries = FIFO<Entry>()
+  /// Units that wait, by stream; streams of which none does are not in it.
+  private var waiting: [StreamID: Int] = [:]
+  /// Streams of which something was dropped and no unit has left since.
+  private var marked: Set<StreamID> = []
+  private(set) var bytes = 0
+
+  init(ageLimit: Duration, byteLimit: Int) {
+    self.ageLimit = ageLimit
+    self.byteLimit = byteLimit
+  }
+
+  var count: Int { entries.count }
+  func holds(_ stream: StreamID) -> Bool { waiting[stream] != nil }
+  func age(at now: Instant) -> Duration { entries.first.map { now - $0.enqueued } ?? .zero }
+
+  /// - Returns: what was dropped, by stream.
+  mutating func append(_ unit: AudioUnit, at now: Instant) -> [Dropped] {
+    bytes += unit.payload.count
+    waiting[unit.stream, default: 0] += 1
+    entries.append(Entry(unit: unit, enqueued: now))
+    return trim(at: now)
+  }
+
+  /// The unit to be sent next, after what has grown too old was dropped.
+  mutating func popFirst(at now: Instant) -> (unit: AudioUnit?, dropped: [Dropped]) {
+    let dropped = trim(at: now)
+    guard var unit = takeFirst() else { return (nil, dropped) }
+    if marked.remove(unit.stream) != nil { unit.flags.insert(.discontinuity) }
+    return (unit, dropped)
+  }
+
+  /// Drops what has grown too old or too much.
+  mutating func trim(at now: Instant) -> [Dropped] {
+    guard age(at: now) > ageLimit || bytes > byteLimit else { return [] }
+    var dropped: [Dropped] = []
+    while age(at: now) > ageLimit || bytes > byteLimit, let unit = takeFirst() {
+      marked.insert(unit.stream)
+      if let index = dropped.firstIndex(where: { $0.stream == unit.stream }) {
+        dropped[index].units += 1
+      } else {
+        dropped.append(Dropped(stream: unit.stream, units: 1))
+      }
+    }
+    return dropped
+  }
+
+  /// No unit of the stream is to follow.
+  mutating func forget(_ stream: StreamID) { marked.remove(stream) }
+
+  mutating func removeAll() {
+    entries.removeAll()
+    waiting.removeAll()
+    marked.removeAll()
+    bytes = 0
+  }
+
+  private mutating func takeFirst() -> AudioUnit? {
+    guard let unit = entries.popFirst()?.unit else { return nil }
+    bytes -= unit.payload.count
+    let left = (waiting[unit.stream] ?? 1) - 1
+    waiting[unit.stream] = left > 0 ? left : nil
+    return unit
+  }
+}
