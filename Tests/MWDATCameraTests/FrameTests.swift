@@ -191,6 +191,38 @@ struct FrameTests {
     withExtendedLifetime(token) {}
   }
 
+  @Test("Sync units that can't be used are counted together, whether that shows on arrival or in the decoder")
+  func refusedHereAndThere() throws {
+    let rig = try CameraRig()
+    let token = rig.stream.videoFramePublisher.listen { _ in }
+    rig.stream.start()
+    rig.settle()
+    func send(_ payload: [UInt8]) throws {
+      var unit = try #require(rig.glasses.nextUnit())
+      unit.flags = [.sync, .parameterSets]
+      unit.payload = payload
+      rig.glasses.connection.send(unit)
+      rig.settle()
+    }
+    let undecodable = CodedPictures.prefixed([0x44, 0x01, 0xC0]) + CodedPictures.prefixed([0x28, 0x01, 0xAC, 0x27])
+    let malformed: [UInt8] = [0xFF] + undecodable.dropFirst()
+    try send(malformed)
+    try send(undecodable)
+    #expect(rig.stream.state != .stopped && rig.stream.telemetry.drops.undecodable == 2)
+    // One that can be decoded is a new beginning.
+    rig.glasses.skipToSyncPicture()
+    rig.glasses.sendPictures()
+    rig.settle()
+    #expect(rig.stream.state == .streaming)
+    try send(undecodable)
+    try send(malformed)
+    #expect(rig.stream.state != .stopped)
+    try send(undecodable)
+    #expect(rig.log.values.contains("error videoStreamingError"))
+    #expect(rig.stream.state == .stopped)
+    withExtendedLifetime(token) {}
+  }
+
   @Test("A picture of another codec than the one agreed on ends the stream, in words")
   func wrongCodec() throws {
     let rig = try CameraRig()

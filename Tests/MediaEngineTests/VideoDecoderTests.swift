@@ -88,6 +88,31 @@ import Units
     #expect(try strict.decode(stream.units[12], sets: stream.parameterSets) != nil)
   }
 
+  @Test("a unit whose hash is missing or changed in any bit is refused, though its picture is whole")
+  func damagedHash() throws {
+    let stream = try CodedStream(.hevcHashed)
+    let strict = try VideoDecoder(codec: .hevc, verifiesPictureHashes: true)
+    let unit = stream.units[0]
+    let hash = try #require(
+      unit.withUnsafeBytes { bytes in LengthPrefixedUnits(bytes: bytes).first { bytes[$0.lowerBound] >> 1 & 0x3f == 40 }
+      })
+    for byte in hash {
+      for bit in 0..<8 {
+        var damaged = unit
+        damaged[byte] ^= 1 << UInt8(bit)
+        // Seven values of the temporal layer's number are as good as any other.
+        if byte == hash.lowerBound + 1, bit < 3, damaged[byte] != 0 { continue }
+        expectCause(.damagedPicture) {
+          try strict.decode(damaged, sets: stream.parameterSets)
+        }
+      }
+    }
+    let without = Array(unit[..<(hash.lowerBound - LengthPrefixedUnits.prefixLength)]) + unit[hash.upperBound...]
+    expectCause(.damagedPicture) { try strict.decode(without, sets: stream.parameterSets) }
+    #expect(try VideoDecoder(codec: .hevc).decode(without, sets: stream.parameterSets) != nil)
+    #expect(try strict.decode(unit, sets: stream.parameterSets) != nil)
+  }
+
   @Test("streams with B-frames come in order of presentation, the last ones by draining")
   func bFrames() throws {
     for kind in [MediaFactory.Kind.hevcBFrames] {

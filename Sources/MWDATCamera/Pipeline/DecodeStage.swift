@@ -18,18 +18,20 @@ final class DecodeStage: Sendable {
   private let telemetry: TelemetryRecorder
   private let requester: KeyframeRequester
   private let events: FrameEvents
+  private let refusals: SyncUnitRefusals
   private let verifiesPictures: Bool
   private let state = Mutex(State())
 
   init(
     outlet: FrameOutlet, timekeeper: any Timekeeper, telemetry: TelemetryRecorder, requester: KeyframeRequester,
-    events: FrameEvents, verifiesPictures: Bool
+    events: FrameEvents, refusals: SyncUnitRefusals, verifiesPictures: Bool
   ) {
     self.outlet = outlet
     self.timekeeper = timekeeper
     self.telemetry = telemetry
     self.requester = requester
     self.events = events
+    self.refusals = refusals
     self.verifiesPictures = verifiesPictures
   }
 
@@ -61,7 +63,7 @@ final class DecodeStage: Sendable {
         guard state.worker == nil else { return nil }
         state.worker = DecodeWorker(
           opening: opening, lane: timekeeper.makeLane("decode"), outlet: outlet, telemetry: telemetry,
-          requester: requester, events: events, verifiesPictures: verifiesPictures)
+          requester: requester, events: events, refusals: refusals, verifiesPictures: verifiesPictures)
         return nil
       }
       defer { state.worker = nil }
@@ -82,8 +84,6 @@ private final class DecodeWorker: Sendable {
   private struct Decoding {
     var decoder: VideoDecoder?
     var samples = PictureSampleFactory()
-    /// Sync units that the decoder refused, one after the other.
-    var refusedSyncUnits = 0
     /// Of the picture delivered last.
     var lastPresentation = Instant.distantPast
     /// Units were missing before a picture that has not come out yet.
@@ -96,6 +96,7 @@ private final class DecodeWorker: Sendable {
   private let telemetry: TelemetryRecorder
   private let requester: KeyframeRequester
   private let events: FrameEvents
+  private let refusals: SyncUnitRefusals
   private let verifiesPictures: Bool
   private let queue = Mutex(DecodeQueue())
   /// Used on the lane only, so never contended.
@@ -103,7 +104,7 @@ private final class DecodeWorker: Sendable {
 
   init(
     opening: FrameOutlet.Opening, lane: any Lane, outlet: FrameOutlet, telemetry: TelemetryRecorder,
-    requester: KeyframeRequester, events: FrameEvents, verifiesPictures: Bool
+    requester: KeyframeRequester, events: FrameEvents, refusals: SyncUnitRefusals, verifiesPictures: Bool
   ) {
     self.opening = opening
     self.lane = lane
@@ -111,6 +112,7 @@ private final class DecodeWorker: Sendable {
     self.telemetry = telemetry
     self.requester = requester
     self.events = events
+    self.refusals = refusals
     self.verifiesPictures = verifiesPictures
   }
 
@@ -143,15 +145,18 @@ private final class DecodeWorker: Sendable {
     do throws(MediaError) {
       decoded = try decodePicture(unit, &decoding)
     } catch {
-      return refused(unit, error, &decoding)
+      return refused(unit, error)
     }
-    decoding.refusedSyncUnits = 0
+    refusals.used(opening.stream)
     if entry.isDiscontinuity { decoding.isMarkDue = true }
     guard let decoded else { return }
     // The picture's own time, which is an earlier unit's when the decoder holds pictures back.
     let presentation = Instant(nanoseconds: decoded.tag)
     guard presentation > decoding.lastPresentation else {
-      return refused(unit, MediaError(.damagedPicture, while: .decoding, "a picture out of order"), &decoding)
+      return refused(unit, MediaError(.damagedPicture, while: .decoding, "a picture out of order"))
+    }
+    if verifiesPictures, !unit.unit.size.isSize(of: decoded.picture) {
+      return refused(unit, MediaError(.damagedPicture, while: .decoding, "a picture of another size than it was said"))
     }
     decoding.lastPresentation = presentation
     let followsGap = decoding.isMarkDue
@@ -181,18 +186,23 @@ private final class DecodeWorker: Sendable {
   }
 
   /// A unit can't be decoded: the decoder goes on with the next sync unit.
-  private func refused(_ unit: ReceivedUnit, _ error: MediaError, _ decoding: inout Decoding) {
+  private func refused(_ unit: ReceivedUnit, _ error: MediaError) {
     let drop = queue.withLock { $0.decoderFailed() }
     telemetry.count { drops in
       drops.undecodable += 1
       drops.decodeQueue += UInt64(drop.units)
     }
     telemetry.note(.decoderFailed(text: error.description))
-    if unit.unit.flags.contains(.sync) { decoding.refusedSyncUnits += 1 }
-    if decoding.refusedSyncUnits >= FrameReceiver.refusalLimit {
+    if unit.unit.flags.contains(.sync), refusals.refused(opening.stream) {
       events.failed(opening.stream, error.description)
     } else if drop.asks {
       requester.request(.loss)
     }
+  }
+}
+
+extension PixelSize {
+  fileprivate func isSize(of picture: CVPixelBuffer) -> Bool {
+    width == CVPixelBufferGetWidth(picture) && height == CVPixelBufferGetHeight(picture)
   }
 }

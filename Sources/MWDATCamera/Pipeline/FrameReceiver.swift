@@ -14,8 +14,6 @@ final class FrameReceiver: Sendable {
     /// The session rests.
     var isHeld = false
     var gate = LossGate()
-    /// Sync units that could not be used, one after the other.
-    var refusedSyncUnits = 0
     /// What passes next comes after a rest.
     var isAfterRest = false
     var hasPassed = false
@@ -30,15 +28,13 @@ final class FrameReceiver: Sendable {
     case unusable(StreamID, String)
   }
 
-  /// After so many sync units that can't be used the next one is no hope either.
-  static let refusalLimit = 3
-
   private let codec: VideoCodec
   private let telemetry: TelemetryRecorder
   private let requester: KeyframeRequester
   let outlet: FrameOutlet
   private let decode: DecodeStage
   private let events = FrameEvents()
+  private let refusals = SyncUnitRefusals()
   private let state = Mutex(State())
 
   /// - Parameter verifiesPictures: as `Stream.verifiesPictures`.
@@ -52,7 +48,7 @@ final class FrameReceiver: Sendable {
     outlet = FrameOutlet(codec: codec, timekeeper: timekeeper, requester: requester)
     decode = DecodeStage(
       outlet: outlet, timekeeper: timekeeper, telemetry: telemetry, requester: requester, events: events,
-      verifiesPictures: verifiesPictures)
+      refusals: refusals, verifiesPictures: verifiesPictures)
     outlet.onListenersChanged { [weak self] in self?.listenersChanged($0) }
     let drops = ListenerDrops()
     outlet.onDrops { [lane = link.lane] listener, count in
@@ -75,6 +71,7 @@ final class FrameReceiver: Sendable {
   func open(_ stream: StreamID) {
     let opening = outlet.open(stream)
     state.withLock { $0 = State(opening: opening) }
+    refusals.open(stream)
     requester.open(stream)
     if codec == .raw { decode.open(opening) }
   }
@@ -176,7 +173,8 @@ final class FrameReceiver: Sendable {
       return .none
     case .deliver(let afterGap):
       if unit.flags.contains(.sync) {
-        state.refusedSyncUnits = 0
+        // Of what is decoded the decoder has the last word.
+        if codec == .hvc1 || !outlet.hasListeners { refusals.used(opening.stream) }
         requester.syncUnitArrived()
       }
       if wasWaiting || afterGap { telemetry.note(.keyframeArrived(withheld: state.gate.withheldInWait)) }
@@ -194,9 +192,8 @@ final class FrameReceiver: Sendable {
     telemetry.count { $0.undecodable += 1 }
     telemetry.note(.decoderFailed(text: cause.description))
     if state.gate.lose() { requester.request(.loss) }
-    guard unit.flags.contains(.sync) else { return .none }
-    state.refusedSyncUnits += 1
-    return state.refusedSyncUnits < Self.refusalLimit ? .none : .unusable(stream, cause.description)
+    guard unit.flags.contains(.sync), refusals.refused(stream) else { return .none }
+    return .unusable(stream, cause.description)
   }
 
   private func sample(

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// It never yields a picture that it knows to be damaged: after a lost reference, or bytes that don't decode, it throws
 /// `.damagedPicture`, then `.syncUnitNeeded` for each unit until a sync unit comes. What it can't know: FFmpeg takes a slice
-/// whose bits were changed, or whose end is missing, for a good one. Streams whose encoder writes picture hashes (H.265,
-/// D.3.19) can be verified by them, at twice the cost.
+/// whose bits were changed, or whose end is missing, for a good one. HEVC streams whose encoder writes picture hashes
+/// (`PictureHashMessage`) can be verified by them, at twice the cost.
 ///
 /// Any thread; calls take turns. The picture belongs to the caller for as long as it likes.
 package final class VideoDecoder: Sendable {
@@ -22,7 +22,8 @@ package final class VideoDecoder: Sendable {
   package let coding: VideoCoding
   private let state: Mutex<VideoDecoderState>
 
-  /// - Parameter verifiesPictureHashes: makes a picture that differs from its hash an error. Pictures without a hash pass.
+  /// - Parameter verifiesPictureHashes: makes an HEVC picture that differs from its hash an error, and a unit without an
+  ///   intact hash too. For streams without B-frames. Nothing to H.264, which has no hashes.
   ///
   /// Throws `.codecNotSupported`, `.outOfMemory`.
   package init(codec coding: VideoCoding, verifiesPictureHashes: Bool = false) throws(MediaError) {
@@ -81,6 +82,9 @@ package final class VideoDecoder: Sendable {
 /// Unchecked Sendable: it lives in its decoder's mutex and nowhere else.
 private struct VideoDecoderState: @unchecked Sendable {
   private let coding: VideoCoding
+  private let verifiesPictureHashes: Bool
+  /// Of the unit that was given last.
+  private var expectedHash: PictureHashMessage?
   private let context: CodecContext
   private let packet: Packet
   private let converter: PictureConverter
@@ -95,13 +99,19 @@ private struct VideoDecoderState: @unchecked Sendable {
 
   init(coding: VideoCoding, verifiesPictureHashes: Bool) throws(MediaError) {
     self.coding = coding
+    self.verifiesPictureHashes = verifiesPictureHashes && coding == .hevc
     packet = try Packet()
     let pools = PicturePools()
     converter = PictureConverter(pools: pools)
     frames = FrameConverter(pools: pools)
+    let cropsItself = self.verifiesPictureHashes
     context = try CodecContext(decoder: coding.codecID) { context in
       context.flags |= AV_CODEC_FLAG_LOW_DELAY
-      if verifiesPictureHashes { context.err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE }
+      if cropsItself {
+        context.err_recognition |= AV_EF_EXPLODE
+        // The hash is of what the encoder had, with what is cut off for show.
+        context.apply_cropping = 0
+      }
     }
   }
 
@@ -113,6 +123,13 @@ private struct VideoDecoderState: @unchecked Sendable {
     let prepended = outline.isSync && outline.parameterSets.isEmpty ? parameterSets ?? [] : []
     if !prepended.isEmpty || !outline.parameterSets.isEmpty { hasParameterSets = true }
     guard hasParameterSets else { throw MediaError(.parameterSetsMissing, while: .decoding) }
+    if verifiesPictureHashes {
+      expectedHash = PictureHashMessage(in: unit)
+      guard expectedHash != nil else {
+        reset()
+        throw MediaError(.damagedPicture, while: .decoding, "the unit has no intact picture hash")
+      }
+    }
     try fill(unit, prepended)
     packet.pointer.pointee.pts = tag
     try run(packet, output)
@@ -175,8 +192,24 @@ private struct VideoDecoderState: @unchecked Sendable {
       guard raw.flags & AV_FRAME_FLAG_CORRUPT == 0, raw.decode_error_flags == 0 else {
         throw MediaError(.damagedPicture, while: .decoding, "the decoder concealed a part")
       }
+      if verifiesPictureHashes { try verify(frame) }
       ready.append(VideoDecoder.TaggedPicture(picture: try picture(frame, output), tag: raw.pts))
     }
+  }
+
+  /// That it is the picture of the unit that was given last, to the bit; then cuts off what is not for show.
+  private func verify(_ frame: Frame) throws(MediaError) {
+    guard frame.pointer.pointee.pts == packet.pointer.pointee.pts,
+      try PictureHashMessage(of: frame) == expectedHash
+    else { throw MediaError(.damagedPicture, while: .decoding, "the picture differs from its hash") }
+    let raw = frame.pointer.pointee
+    // Our encoder pads to the right and below only.
+    guard raw.crop_left == 0, raw.crop_top == 0, raw.crop_right < frame.width, raw.crop_bottom < frame.height else {
+      throw MediaError(.damagedPicture, while: .decoding, "the picture is cut in another way than it was padded")
+    }
+    frame.pointer.pointee.width -= Int32(clamping: raw.crop_right)
+    frame.pointer.pointee.height -= Int32(clamping: raw.crop_bottom)
+    (frame.pointer.pointee.crop_right, frame.pointer.pointee.crop_bottom) = (0, 0)
   }
 
   /// FFmpeg returns a grey picture for a lost reference and says so in its log alone.
