@@ -134,15 +134,12 @@ struct PipelinePartsTests {
 
   // MARK: Rates
 
-  @Test(
-    "Frame rates snap to the nearest valid one, the higher of two equally near",
-    arguments: [
-      (0, 2), (1, 2), (2, 2), (4, 2), (5, 7), (7, 7), (10, 7), (11, 15), (15, 15), (19, 15), (20, 24), (25, 24),
-      (27, 30),
-      (30, 30), (60, 30), (UInt.max, 30),
-    ] as [(UInt, UInt8)])
-  func frameRates(asked: UInt, nearest: UInt8) {
-    #expect(StreamFrameRate.nearest(to: asked) == nearest)
+  @Test("Frame rates snap to the nearest that glasses know")
+  func frameRates() {
+    for asked in Array(0...60) + [256, UInt.max] {
+      let configuration = StreamConfiguration(videoCodec: .raw, resolution: .low, frameRate: asked)
+      #expect(configuration.videoParameters.frameRate == GlassesFrameRate.nearest(to: asked))
+    }
   }
 
   @Test("Percentiles of ages are within a sixteenth, whatever the ages")

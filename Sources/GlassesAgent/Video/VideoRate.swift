@@ -63,7 +63,7 @@ extension Ladder {
     }
     let pixels = asked.size.width.multipliedSaturating(by: asked.size.height)
     let smaller = StreamNegotiation.sizes.filter { $0.width * $0.height < pixels }
-    let slower = StreamNegotiation.frameRates.reversed().filter {
+    let slower = GlassesFrameRate.all.reversed().filter {
       $0 < asked.frameRate && $0 >= RateRules.slowestFrameRate
     }
     let smallest = smaller.last ?? asked.size

@@ -6,14 +6,12 @@ import Units
 
 @Suite("What the glasses make of what was asked for")
 struct StreamNegotiationTests {
-  @Test(
-    "a frame rate becomes the nearest that the camera has",
-    arguments: [
-      (0, 2), (1, 2), (2, 2), (4, 2), (5, 7), (11, 7), (12, 15), (19, 15), (20, 24), (25, 24), (27, 24), (28, 30),
-      (60, 30), (255, 30),
-    ] as [(UInt8, UInt8)])
-  func frameRate(asked: UInt8, given: UInt8) {
-    #expect(StreamNegotiation.nearestFrameRate(to: asked) == given)
+  @Test("a frame rate becomes the nearest that glasses know")
+  func frameRate() {
+    for asked in UInt8.min...UInt8.max {
+      let wanted = VideoParameters(codec: .hevc, size: StreamNegotiation.sizes[0], frameRate: asked)
+      #expect(StreamNegotiation.agree(on: wanted)?.frameRate == GlassesFrameRate.nearest(to: asked))
+    }
   }
 
   @Test("a size of the ladder stays; any other becomes the one of the nearest area")
