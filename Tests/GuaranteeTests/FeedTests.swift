@@ -77,6 +77,34 @@ struct FeedTests {
     try await refuses(FileManager.default.temporaryDirectory, word: "folder")
   }
 
+  @Test(
+    "MOCK-1: a feed that can't be played and is set while the stream rests is told within two seconds, not after the pause",
+    arguments: unplayable)
+  func refusesDuringPause(kind: MediaFactory.Kind, word: String) async throws {
+    let feed = URL(fileURLWithPath: try MediaFactory.path(kind))
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 15)
+      let watched = try await startedStream(in: session, configuration, clock)
+      glasses.services.captouch.tap()
+      clock.walk(.seconds(1))
+      #expect(watched.stream.state == .paused)
+      // One that can be played changes nothing.
+      glasses.services.camera.setCameraFeed(fileURL: URL(fileURLWithPath: try MediaFactory.path(.h264)))
+      clock.walk(.seconds(2))
+      #expect(watched.stream.state == .paused && watched.errors.isEmpty)
+      glasses.services.camera.setCameraFeed(fileURL: feed)
+      clock.walk(.seconds(2))
+      #expect(watched.errors == [.videoStreamingError])
+      #expect(watched.events.values.suffix(3) == [.error(.videoStreamingError), .state(.stopping), .state(.stopped)])
+      let message = try #require(watched.stream.lastFailure).message
+      #expect(message.contains(feed.lastPathComponent) && message.contains(word))
+      // The session rests on; of another stream it can be the other way round again.
+      #expect(session.state == .paused)
+      session.stop()
+    }
+  }
+
   private func refuses(_ feed: URL, word: String) async throws {
     try await withGlasses(feed: feed) { glasses in
       let session = try await startedSession(with: glasses)

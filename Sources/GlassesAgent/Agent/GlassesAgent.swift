@@ -67,6 +67,8 @@ package final class GlassesAgent: Sendable {
   private let configuration: Configuration
   /// Decisions are taken here, one after the other.
   private let lane: any Lane
+  /// Where a feed is opened for streams that rest.
+  private let feedLane: any Lane
   private let photographer: Photographer
   private let state: Mutex<State>
 
@@ -79,6 +81,7 @@ package final class GlassesAgent: Sendable {
     self.permissions = permissions
     self.configuration = configuration
     lane = timekeeper.makeLane("gw-agent")
+    feedLane = timekeeper.makeLane("gw-feed")
     hardware = GlassesHardware(machine: HardwareMachine(foldEffect: configuration.foldEffect), lane: lane)
     camera = GlassesCamera(lane: lane)
     photographer = Photographer(timekeeper: timekeeper, deviceClock: configuration.deviceClock)
@@ -270,6 +273,7 @@ package final class GlassesAgent: Sendable {
     }
     guard !completions.isEmpty else { return }
     photographer.end()
+    feedLane.end()
     for completion in completions { completion() }
     lane.end()
   }
@@ -293,6 +297,7 @@ package final class GlassesAgent: Sendable {
       state.withLock { $0.videos.removeValue(forKey: key) }?.stop()
     case .requestKeyframe(let key):
       state.withLock { $0.videos[key] }?.requestKeyframe()
+    case .checkFeed(let key): checkFeed(for: key)
     case .takePhoto(let key, let request): takePhoto(key, request)
     case .dropPhoto(let key): photographer.drop(key)
     }
@@ -320,6 +325,22 @@ package final class GlassesAgent: Sendable {
       })
     state.withLock { $0.videos[key] = outlet }
     outlet.start()
+  }
+
+  private func checkFeed(for key: StreamKey) {
+    let feed = camera.feed
+    feedLane.run { [weak self] in
+      do throws(SourceError) {
+        _ = try feed.makeSource()
+      } catch {
+        self?.enqueue { agent in
+          // One that was replaced meanwhile has a look of its own.
+          guard agent.camera.feed == feed else { return }
+          let failure = PipelineFailure.source(error)
+          agent.act { $0.feedRefused(key, code: failure.code, text: failure.text) }
+        }
+      }
+    }
   }
 
   /// What is told of the end of a stream ends its rate.

@@ -206,12 +206,22 @@ package struct AgentSessionMachine: Sendable {
     return endStream(index, code: code, text: text)
   }
 
-  /// The camera shows something else from now on: running streams begin anew, with a sync unit.
+  /// The camera shows something else from now on: running streams begin anew, with a sync unit. For those that rest it is
+  /// looked at, so that an app hears of a feed that can't be played now and not when it goes on.
   package func feedChanged() -> [SessionAction] {
     links.flatMap { link -> [SessionAction] in
-      guard let running = link.running else { return [] }
-      return [.stopVideo(running.key), .startVideo(running.key, running.video)]
+      if let running = link.running {
+        return [.stopVideo(running.key), .startVideo(running.key, running.video)]
+      }
+      guard let stream = link.session?.stream else { return [] }
+      return [.checkFeed(StreamKey(link: link.key, stream: stream.id))]
     }
+  }
+
+  /// A feed that was looked at for a stream that rests can't be played. One that has gone on since says so itself.
+  package mutating func feedRefused(_ key: StreamKey, code: LinkErrorCode, text: String) -> [SessionAction] {
+    guard let index = index(of: key.link), links[index].running == nil else { return [] }
+    return videoFailed(key, code: code, text: text)
   }
 
   /// A photo that was asked for is done: true when its result (and bytes) are still wanted.

@@ -38,6 +38,8 @@ package enum SessionAction: Hashable, Sendable {
   /// End them; when this has been carried out no unit of the stream follows.
   case stopVideo(StreamKey)
   case requestKeyframe(StreamKey)
+  /// See whether what the camera shows now can be played, for a stream that rests; answer with `feedRefused` if not.
+  case checkFeed(StreamKey)
   case takePhoto(PhotoKey, PhotoRequest)
   /// Nobody waits for the photo any more.
   case dropPhoto(PhotoKey)

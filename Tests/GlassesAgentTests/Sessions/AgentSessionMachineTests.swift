@@ -255,12 +255,18 @@ struct AgentSessionMachineTests {
     #expect(actions == [.stopVideo(key), .send(first, .streamStopped(failed))])
   }
 
-  @Test("a new feed begins running streams anew and leaves resting ones")
+  @Test(
+    "a new feed begins running streams anew, and is looked at for resting ones, which one that can't be played ends")
   func feed() throws {
     var machine = try machine(streaming: true)
     #expect(machine.feedChanged() == [.stopVideo(key), .startVideo(key, video)])
+    #expect(machine.feedRefused(key, code: .sourceFailed, text: "of a running one its pipeline says so").isEmpty)
     _ = machine.tapped()
-    #expect(machine.feedChanged().isEmpty)
+    #expect(machine.feedChanged() == [.checkFeed(key)])
+    let failed = StreamStopped(stream: stream, reason: .failed(.sourceFailed), text: "no video in it")
+    #expect(
+      machine.feedRefused(key, code: .sourceFailed, text: "no video in it") == [.send(first, .streamStopped(failed))])
+    #expect(machine.feedRefused(key, code: .sourceFailed, text: "it is over").isEmpty)
   }
 
   @Test("a keyframe request reaches the stream that it names while that runs")
