@@ -94,6 +94,30 @@ struct StallTests {
     }
   }
 
+  @Test("STALL-1, STALL-3: units that arrive whole and in order and can't be decoded are a stall like any other")
+  func undecodable() async throws {
+    MWDATCamera.Stream.verifiesPictures = true
+    defer { MWDATCamera.Stream.verifiesPictures = false }
+    try await withGlassesByHand(writesPictureHashes: true) { glasses, clock in
+      glasses.agent.faults.ignoresKeyframeRequests = true
+      glasses.agent.faults.keyframeInterval = .seconds(20)
+      let session = try startedSession(with: glasses, clock)
+      let stream = try await startedStream(in: session, configuration(15, .raw), clock).stream
+      let watch = SilenceWatch(stream, clock)
+      clock.walk(.seconds(2))
+      glasses.link.apply(.corrupt, to: .unit, .next(0), on: .video, syncOnly: false)
+      clock.walk(.seconds(4))
+      #expect(stream.state == .starting)
+      #expect(watch.longestSilence <= .seconds(1), "\(watch.longestSilence)")
+      #expect(stream.statistics.unitsPerSecond > 10 && stream.statistics.framesPerSecond == 0)
+      glasses.agent.faults = AgentFaults()
+      clock.walk(.seconds(2))
+      #expect(stream.state == .streaming)
+      #expect(watch.errors.isEmpty && stream.statistics.stalls == 1)
+      session.stop()
+    }
+  }
+
   @Test(
     "STALL-3: after the source resumes frames flow within a second, and the stall is counted with start and length",
     arguments: Silence.allCases, [2, 15, 30] as [UInt])
@@ -158,6 +182,45 @@ struct StallTests {
     }
   }
 
+  @Test("STALL-4: stalls that are few and long end the stream by one error when they have lasted 30 s together")
+  func longStalls() async throws {
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let stream = try await startedStream(in: session, configuration(15), clock).stream
+      let watch = SilenceWatch(stream, clock)
+      for _ in 0..<7 where stream.state != .stopped {
+        glasses.link.mute(.video)
+        clock.walk(.seconds(7))
+        glasses.link.unmute(.video)
+        clock.walk(.seconds(1))
+      }
+      #expect(watch.events.suffix(3) == [.error(.timeout), .state(.stopping), .state(.stopped)])
+      #expect(watch.errors.count == 1)
+      #expect(stream.statistics.stalls == 5)
+      #expect((.milliseconds(29_900)...(.milliseconds(30_100))).contains(stream.statistics.stalledTime))
+      session.stop()
+    }
+  }
+
+  @Test("STALL-4: stalls that are far apart are borne for as long as they come")
+  func rareStalls() async throws {
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let stream = try await startedStream(in: session, configuration(15), clock).stream
+      let watch = SilenceWatch(stream, clock)
+      for _ in 0..<15 {
+        glasses.link.mute(.video)
+        clock.walk(.milliseconds(2500))
+        glasses.link.unmute(.video)
+        clock.walk(.seconds(15))
+      }
+      #expect(stream.state == .streaming)
+      #expect(watch.errors.isEmpty)
+      #expect(stream.statistics.stalls == 15)
+      session.stop()
+    }
+  }
+
   @Test("STALL-4: one stall ends in an error ten seconds after it was told, not before")
   func oneLongStall() async throws {
     try await withGlassesByHand { glasses, clock in
@@ -170,6 +233,10 @@ struct StallTests {
       clock.walk(.milliseconds(200))
       #expect(watch.errors == [.timeout])
       #expect(stream.state == .stopped)
+      let message = try #require(stream.lastFailure).message
+      #expect(
+        message.contains("recovery: the link answers, and no picture that can be shown came again within 10"),
+        "\(message)")
       session.stop()
     }
   }

@@ -17,19 +17,26 @@ struct StartTests {
     let testDescription: String
     let error: String
     let stage: ErrorStage
+    /// Of the failure's text, where it is this side that says what did not come.
+    var words = ""
     /// How long it has been there before the start.
     var lead: Duration = .zero
     let apply: @Sendable (SimulatedGlasses) -> Void
   }
 
   static let obstacles: [Obstacle] = [
-    Obstacle(testDescription: "sends nothing", error: "stream.timeout", stage: .start) {
+    Obstacle(testDescription: "sends nothing", error: "stream.timeout", stage: .start, words: Self.noPicture) {
       $0.agent.faults.sendsNothing = true
     },
-    Obstacle(testDescription: "answers nothing", error: "stream.timeout", stage: .start) {
+    Obstacle(
+      testDescription: "answers nothing", error: "stream.timeout", stage: .start,
+      words: "start: the glasses did not answer the request for pictures"
+    ) {
       $0.agent.faults.ignoresMessages = true
     },
-    Obstacle(testDescription: "video muted", error: "stream.timeout", stage: .start) { $0.link.mute(.video) },
+    Obstacle(testDescription: "video muted", error: "stream.timeout", stage: .start, words: Self.noPicture) {
+      $0.link.mute(.video)
+    },
     Obstacle(testDescription: "half-open", error: "stream.deviceNotConnected", stage: .link, lead: .seconds(1)) {
       $0.link.hold(.toApp)
     },
@@ -49,6 +56,8 @@ struct StartTests {
     Obstacle(testDescription: "too hot", error: "stream.thermalHot", stage: .start) { $0.setThermalLevel(.severe) },
     Obstacle(testDescription: "cut", error: "stream.deviceNotConnected", stage: .link) { $0.link.cut() },
   ]
+
+  private static let noPicture = "start: the glasses agreed to the stream, and no picture that can be shown came"
 
   @Test(
     "STALL-2: a start without pictures ends in one typed error that names the stage, in time, and was never streaming",
@@ -77,6 +86,8 @@ struct StartTests {
       #expect(failed.map { $0.error?.name } == [obstacle.error])
       #expect(failed.map { $0.error?.stage } == [obstacle.stage])
       #expect(failed.allSatisfy { $0.text?.isEmpty == false }, "the cause is there in words")
+      let message = try #require(camera.stream.lastFailure).message
+      #expect(obstacle.words.isEmpty || message.contains(obstacle.words), "\(message)")
       withExtendedLifetime(token) {}
       session.stop()
     }
@@ -143,6 +154,8 @@ struct StartTests {
       #expect(heard.values == ["permission", "waitingForDevice", "pausedSession"])
       clock.walk(.seconds(31))
       #expect(heard.values.dropFirst(3) == ["stream.deviceNotConnected", "stopping", "stopped"])
+      let message = try #require(camera.stream.lastFailure).message
+      #expect(message.contains("connect: the paused session did not go on within 30"), "\(message)")
       session.stop()
     }
   }

@@ -116,7 +116,8 @@ extension Stream {
   }
 
   /// Whether `.raw` streams that are made from now on compare each decoded picture with the hash that the encoder wrote
-  /// of it (H.265, D.3.19), and treat one that differs as undecodable. For tests; a decoder takes twice as long by it.
+  /// of it (H.265, D.3.19), and treat one that differs, or whose hash is not there or damaged, as undecodable. For tests;
+  /// a decoder takes twice as long by it.
   package static var verifiesPictures: Bool {
     get { StreamDefaults.shared.verifiesPictures }
     set { StreamDefaults.shared.verifiesPictures = newValue }
@@ -271,13 +272,21 @@ extension Stream {
       state.timer?.cancel()
       // On the link's lane, since a listener that blocks the stream's must not keep it from ending.
       state.timer = context.link.lane.run(at: context.timekeeper.now + length) { [weak self] in
-        self?.handle(.deadline(id), .silence, text: "nothing came for \(length)")
+        self?.deadlineCame(id, after: length)
       }
     case .clearDeadline:
       state.timer?.cancel()
       state.timer = nil
     case .endCamera:
       state.owner?.streamFailed()
+    }
+  }
+
+  /// On the link lane.
+  private func deadlineCame(_ id: StreamMachine.DeadlineID, after length: Duration) {
+    current.withLock { state in
+      let text = state.machine.phase.missing(after: length, hasAgreed: recorder.frameRate != nil)
+      apply(.deadline(id), &state, cause: .silence, text: text)
     }
   }
 
@@ -324,7 +333,7 @@ extension Stream {
   }
 
   /// The text of an end by a spent budget, which is the only one that missing units bring by themselves.
-  private static let spent = "pictures stopped coming too often, or for too long in all"
+  private static let spent = "recovery: pictures stopped coming too often, or for too long in all"
 
   private func check(_ attempt: StreamID) {
     if let audio = streamConfiguration.audioCodec {

@@ -46,3 +46,31 @@ extension StreamMachine {
     }
   }
 }
+
+extension StreamMachine.Phase {
+  /// What has not come when the deadline of this phase does, and from which stage on it was waited for.
+  ///
+  /// - Parameter hasAgreed: the glasses have answered this attempt.
+  func missing(after length: Duration, hasAgreed: Bool) -> String {
+    switch self {
+    case .waitingForDevice(_, isPermitted: false, _):
+      "connect: nobody said within \(length) whether the device is there and the camera permitted"
+    case .waitingForDevice(_, isPermitted: true, _):
+      "connect: the paused session did not go on within \(length)"
+    case .starting where hasAgreed:
+      "start: the glasses agreed to the stream, and no picture that can be shown came within \(length)"
+    case .starting:
+      "start: the glasses did not answer the request for pictures within \(length)"
+    case .stalled(_, linkAnswers: true, _):
+      "recovery: the link answers, and no picture that can be shown came again within \(length)"
+    case .stalled(_, linkAnswers: false, _):
+      "recovery: pictures stopped coming, and the link did not answer within \(length)"
+    case .resuming:
+      "resume: no picture that can be shown came within \(length) of the end of the pause"
+    case .stopping:
+      "stop: the glasses did not answer within \(length)"
+    case .streaming, .paused, .stopped, .invalidated:
+      ""
+    }
+  }
+}

@@ -24,7 +24,8 @@ extension SessionFailure {
   }
 
   /// The glasses did not answer in time.
-  static let noAnswer = SessionFailure(.dwaUnavailable, .silence)
+  static let noAnswer = SessionFailure(
+    .dwaUnavailable, .silence, text: "the glasses did not answer the request for a session")
 
   /// The glasses closed the session, whether it was open or just asked for.
   static func closed(
@@ -62,7 +63,7 @@ extension SessionFailure {
     case .transport(let cause):
       wasOpen ? linkLost("the connection broke", text: text(of: cause)) : unreachable(text: text(of: cause))
     case .silent:
-      wasOpen ? linkLost("the glasses fell silent", .silence, text: "") : noAnswer
+      wasOpen ? linkLost("the glasses fell silent", .silence, text: "no sign of life came over the link") : noAnswer
     case .finished:
       linkLost("it was closed on this side", text: "")
     }
