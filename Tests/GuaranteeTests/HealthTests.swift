@@ -14,10 +14,12 @@ import Units
 struct HealthTests {
   /// A running stream with its health events.
   private func withHealth(
-    _ codec: VideoCodec = .hvc1, rate: UInt = 30, deviceClock: DeviceClock = .identity,
+    _ codec: VideoCodec = .hvc1, rate: UInt = 30, verifiesPictures: Bool = false, deviceClock: DeviceClock = .identity,
     _ test: (SimulatedGlasses, ManualTimekeeper, MWDATCamera.Stream, Observed<StreamHealthEvent>) async throws -> Void
   ) async throws {
-    try await withGlassesByHand { first, clock in
+    MWDATCamera.Stream.verifiesPictures = verifiesPictures
+    defer { MWDATCamera.Stream.verifiesPictures = false }
+    try await withGlassesByHand(writesPictureHashes: verifiesPictures) { first, clock in
       var glasses = first
       if deviceClock != .identity {
         first.powerOff()
@@ -169,6 +171,38 @@ struct HealthTests {
       #expect(!told.isEmpty)
       #expect(told.reduce(0) { $0 + ($1.count ?? 0) } == stream.statistics.drops.decoderBehind)
       #expect(stream.state == .streaming)
+    }
+  }
+
+  @Test("HEALTH-1: a unit that can't be decoded is told in words, with the keyframe that is asked for and comes")
+  func decoderFailed() async throws {
+    try await withHealth(.raw, verifiesPictures: true) { glasses, clock, stream, events in
+      let before = events.values.count
+      glasses.link.apply(.corrupt, to: .unit, .next(0), on: .video, syncOnly: false)
+      clock.walk(.seconds(1))
+      let told = events.values.dropFirst(before)
+      #expect(told.map(\.kind) == [.decoderFailed, .keyframeRequested, .keyframeArrived])
+      #expect(told.first?.text?.isEmpty == false)
+      #expect(stream.statistics.drops.undecodable == 1)
+      #expect(stream.state == .streaming)
+    }
+  }
+
+  @Test("HEALTH-1: keyframes that can't be decoded, and the end of the stream by the third, are told with the cause")
+  func failed() async throws {
+    try await withHealth(.raw, verifiesPictures: true) { glasses, clock, stream, events in
+      let before = events.values.count
+      glasses.link.apply(.corrupt, to: .unit, .all, on: .video)
+      clock.walk(.seconds(5))
+      #expect(stream.state == .stopped)
+      let told = events.values.dropFirst(before)
+      #expect(told.filter { $0.kind == .decoderFailed }.count >= 3)
+      #expect(told.filter { $0.kind == .failed }.count == 1)
+      let last = try #require(told.last)
+      #expect(last.kind == .failed)
+      #expect(last.error?.name == "stream.videoStreamingError")
+      #expect(last.error?.stage == .stream)
+      #expect(last.text == told.last { $0.kind == .decoderFailed }?.text, "the cause is there in words")
     }
   }
 

@@ -43,14 +43,13 @@ struct InterruptedStream {
     release(directions)
   }
 
-  /// The stream streams, and what it brings is of now. How many pictures that are is the rate control's choice, which
-  /// begins low on a link that has just carried nothing.
+  /// The stream streams, and what it brings is of now and complete.
   func expectLive(_ location: SourceLocation = #_sourceLocation) {
     #expect(watched.stream.state == .streaming, sourceLocation: location)
     let before = frames.values.count
     clock.advance(by: .seconds(1))
     let fresh = frames.values.dropFirst(before)
-    #expect((6...25).contains(fresh.count), "\(fresh.count) frames", sourceLocation: location)
+    #expect((23...25).contains(fresh.count), "\(fresh.count) frames", sourceLocation: location)
     #expect(fresh.allSatisfy { $0.arrived - $0.presentation < .milliseconds(100) }, sourceLocation: location)
     let all = frames.values
     #expect(

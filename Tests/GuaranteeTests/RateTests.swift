@@ -71,7 +71,7 @@ struct RateTests {
   // MARK: - PERF-3
 
   @Test(
-    "PERF-3: each step is published with old and new values before the first frame of the new size, to every listener",
+    "PERF-3, HEALTH-1: each step is published with old and new values before the first frame of the new size, to every listener",
     arguments: [VideoCodec.hvc1, .raw])
   func steps(codec: VideoCodec) async throws {
     try await withGlassesByHand { glasses, clock in

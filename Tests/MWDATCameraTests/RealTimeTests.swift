@@ -48,7 +48,8 @@ struct RealTimeTests {
       #expect(states.values == [.waitingForDevice, .starting, .streaming, .stopping, .stopped])
     }
     session.stop()
-    try await poll("threads to end") { Self.ownThreads == 0 }
+    let after = await ProcessResources.settled(within: .seconds(20)) { $0.streamThreads.isEmpty }
+    #expect(after.streamThreads.isEmpty)
   }
 
   @Test("A listener that blocks costs another nothing, and neither keeps the stream from stopping (STALL-5, LIFE-1)")
@@ -128,14 +129,4 @@ struct RealTimeTests {
   }
 
   private struct Overdue: Error { let what: String }
-
-  /// Threads that belong to cameras, by the names of their lanes.
-  private static var ownThreads: Int {
-    let names: Set = ["stream", "camera", "photo", "frames", "decode"]
-    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-    return tasks.count { task in
-      let name = try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)
-      return names.contains(name?.trimmingCharacters(in: .newlines) ?? "")
-    }
-  }
 }

@@ -26,6 +26,22 @@ package struct ProcessResources: Sendable, CustomStringConvertible {
     return threads.filter { $0.hasPrefix(kept) }
   }
 
+  /// Beginnings of the names of the threads that sessions, cameras and glasses have. Other tests of the process have
+  /// some of their own.
+  private static let ours = [
+    "gw-", "session", "stream", "camera", "photo", "capture", "encode", "replay", "decode", "frames", "record",
+    "walker",
+  ]
+
+  /// Threads of sessions, cameras and glasses.
+  package var streamThreads: [String] { Self.ours.flatMap { threads(named: $0) } }
+
+  /// No more threads of sessions, cameras and glasses, and no more descriptors.
+  package func holdsNoMoreOfStreams(than other: ProcessResources) -> Bool {
+    Self.ours.allSatisfy { threads(named: $0).count <= other.threads(named: $0).count }
+      && descriptors.count <= other.descriptors.count
+  }
+
   package var description: String {
     "\(threads.count) threads: \(threads.joined(separator: ", ")); \(descriptors.count) descriptors"
   }

@@ -53,18 +53,3 @@ struct ThreadedWalkTests {
       "before: \(before) \(before.descriptors); after: \(after) \(after.descriptors)")
   }
 }
-
-extension ProcessResources {
-  /// Beginnings of the names of the threads that sessions, cameras and glasses have. Other tests of the process have
-  /// some of their own.
-  private static let ours = [
-    "gw-", "session", "stream", "camera", "photo", "capture", "encode", "replay", "decode", "frames", "record",
-    "walker",
-  ]
-
-  /// No more threads of ours, and no more descriptors.
-  func holdsNoMoreOfStreams(than other: ProcessResources) -> Bool {
-    Self.ours.allSatisfy { threads(named: $0).count <= other.threads(named: $0).count }
-      && descriptors.count <= other.descriptors.count
-  }
-}

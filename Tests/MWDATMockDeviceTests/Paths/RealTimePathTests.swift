@@ -69,14 +69,17 @@ struct RealTimePathTests {
       }
     }
     try await cycle()
-    let descriptors = try open()
+    let before = ProcessResources.now()
     for _ in 0..<100 { try await cycle() }
     try await streamsWithinThreeSeconds(glasses)
     await MockDeviceKit.shared.disable()
     #expect(glasses.agent.sessionCount == 0)
     #expect(glasses.agent.linkCount == 0)
-    #expect(try open() <= descriptors)
-    try await threadsSettle()
+    let after = await ProcessResources.settled {
+      $0.streamThreads.isEmpty && $0.descriptors.count <= before.descriptors.count
+    }
+    #expect(after.streamThreads.isEmpty)
+    #expect(after.descriptors.count <= before.descriptors.count, "\(before.descriptors), then \(after.descriptors)")
   }
 
   private func streamsWithinThreeSeconds(_ glasses: any MockGlasses) async throws {
@@ -117,27 +120,6 @@ struct RealTimePathTests {
     await MockDeviceKit.shared.disable()
     #expect(glasses.agent.linkCount == 0)
     #expect(glasses.agent.sessionCount == 0)
-  }
-
-  private func open() throws -> Int {
-    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-  }
-
-  /// Threads of this project by their names, until there are none.
-  private func threadsSettle() async throws {
-    let timekeeper = SystemTimekeeper.shared
-    let lane = timekeeper.makeLane("test wait")
-    defer { lane.end() }
-    var names: [String] = []
-    for _ in 0..<100 {
-      names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap {
-        try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
-          .trimmingCharacters(in: .whitespacesAndNewlines)
-      }.filter { $0.hasPrefix("gw-") || ["capture", "encode", "session", "stream"].contains($0) }
-      if names.isEmpty { return }
-      await timekeeper.sleep(until: timekeeper.now + Duration.milliseconds(50), on: lane)
-    }
-    Issue.record("threads are left: \(names)")
   }
 }
 
