@@ -11,28 +11,13 @@ extension MockCameraKit {
   ///
   /// - Throws: what is wrong with the file.
   public func setCameraFeed(validating fileURL: URL) async throws(CameraFeedError) {
-    let path = fileURL.isFileURL ? fileURL.path : fileURL.absoluteString
-    if let reason = await FeedCheck.problem(with: .file(path: path)) {
+    let path = fileURL.feedPath
+    let reason = await FileCheck.problem { () throws(SourceError) in
+      _ = try FeedDescription.file(path: path).makeSource()
+    }
+    if let reason {
       throw .notPlayable(path: path, reason: reason)
     }
     setCameraFeed(fileURL: fileURL)
-  }
-}
-
-private enum FeedCheck {
-  /// Opening a file blocks, so it happens on a thread of its own and not on one of Swift's few.
-  static func problem(with feed: FeedDescription) async -> String? {
-    let lane = SystemTimekeeper.shared.makeLane("gw-feed-check")
-    defer { lane.end() }
-    return await withCheckedContinuation { continuation in
-      lane.run {
-        do throws(SourceError) {
-          _ = try feed.makeSource()
-          continuation.resume(returning: nil)
-        } catch {
-          continuation.resume(returning: error.text)
-        }
-      }
-    }
   }
 }

@@ -60,6 +60,8 @@ enum EveryError {
     GlassesFailure.linkLost(text: varying), GlassesFailure.incompatible(text: varying),
     GlassesFailure.here(text: varying),
     CameraFeedError.notPlayable(path: varying, reason: varying),
+    AudioFeedError.notPlayable(path: varying, reason: varying), AudioFeedError.tooLate(by: .zero),
+    AudioFeedError.tooMuchPending, AudioFeedError.notUsable,
   ]
 
   static let all: [ErrorFacts] = (interface + glasswing.map(\.facts)).sorted { $0.code < $1.code }
@@ -74,7 +76,7 @@ struct ErrorFactsTests {
   @Test("ERR-1: names and numbers are one to an error, in one number space, and each has a sentence")
   func unique() {
     let all = EveryError.all
-    #expect(all.count == 8 + 5 + 4 + 2 + 2 + 7 + 7 + 15 + 12 + 8 + 2 + 11 + 5 + 7 + 1)
+    #expect(all.count == 8 + 5 + 4 + 2 + 2 + 7 + 7 + 15 + 12 + 8 + 2 + 11 + 5 + 7 + 1 + 4)
     #expect(Set(all.map(\.name)).count == all.count)
     #expect(Set(all.map(\.code)).count == all.count)
     for facts in all {

@@ -35,7 +35,7 @@ package final class GlassesAgent: Sendable {
     }
   }
 
-  private enum Phase {
+  fileprivate enum Phase {
     case serving
     /// Every link was told goodbye; the callers wait until the last one is gone. The agent holds itself that long: its
     /// owner may have let go of it, and links hold it weakly.
@@ -43,34 +43,39 @@ package final class GlassesAgent: Sendable {
     case ended
   }
 
-  private struct State {
-    var phase = Phase.serving
+  struct State {
+    fileprivate var phase = Phase.serving
     var sessions = AgentSessionMachine()
     var nonces: NonceSource
     var nextLink: UInt64 = 1
     var links: [LinkKey: LinkConnection] = [:]
     var videos: [StreamKey: VideoOutlet] = [:]
+    var audios: [StreamKey: AudioOutlet] = [:]
+    /// Links whose apps decode Opus.
+    var opusLinks: Set<LinkKey> = []
     /// What streams are sent as; outlives a pause.
     var rates: [StreamKey: VideoRate] = [:]
     /// What apps were told last.
     var report: DeviceStateReport
     var faults = AgentFaults()
     var unitObserver: (@Sendable (AccessUnit) -> Void)?
+    var audioObserver: (@Sendable (AudioUnit) -> Void)?
   }
 
   package let identity: GlassesIdentity
   package let hardware: GlassesHardware
   package let camera: GlassesCamera
+  package let microphone: GlassesMicrophone
 
-  private let timekeeper: any Timekeeper
+  let timekeeper: any Timekeeper
   private let permissions: any AgentPermissions
-  private let configuration: Configuration
+  let configuration: Configuration
   /// Decisions are taken here, one after the other.
   private let lane: any Lane
   /// Where a feed is opened for streams that rest.
   private let feedLane: any Lane
   private let photographer: Photographer
-  private let state: Mutex<State>
+  let state: Mutex<State>
 
   package init(
     identity: GlassesIdentity, timekeeper: any Timekeeper, permissions: any AgentPermissions,
@@ -84,10 +89,12 @@ package final class GlassesAgent: Sendable {
     feedLane = timekeeper.makeLane("gw-feed")
     hardware = GlassesHardware(machine: HardwareMachine(foldEffect: configuration.foldEffect), lane: lane)
     camera = GlassesCamera(lane: lane)
+    microphone = GlassesMicrophone(timekeeper: timekeeper, lane: lane)
     photographer = Photographer(timekeeper: timekeeper, deviceClock: configuration.deviceClock)
     state = Mutex(State(nonces: configuration.nonces, report: hardware.current.report))
     hardware.observe { [weak self] in self?.handle($0) }
     camera.observeFeed { [weak self] in self?.act { $0.feedChanged() } }
+    microphone.observeFailure { [weak self] text in self?.act { $0.microphoneFailed(text: text) } }
   }
 
   /// What the glasses do wrong, for tests. Any thread; a change applies from the next event on.
@@ -183,18 +190,22 @@ package final class GlassesAgent: Sendable {
 
   private func hello(nonce: Nonce) -> Hello {
     Hello(
-      role: .glasses, capabilities: [.videoHEVC, .photoJPEG, .photoHEIC], identifier: identity.identifier,
+      role: .glasses, capabilities: [.videoHEVC, .photoJPEG, .photoHEIC, .audioPCM, .audioOpus],
+      identifier: identity.identifier,
       name: identity.name, model: identity.model, softwareVersion: identity.softwareVersion, nonce: nonce)
   }
 
   // MARK: - Inputs, on the lane
 
-  private func enqueue(_ work: @escaping @Sendable (GlassesAgent) -> Void) { lane.run { [self] in work(self) } }
+  func enqueue(_ work: @escaping @Sendable (GlassesAgent) -> Void) { lane.run { [self] in work(self) } }
 
   private func handle(_ event: LinkEvent, of key: LinkKey) {
     switch event {
     case .opened(let hello):
-      let report = state.withLock { $0.report }
+      let report = state.withLock { state in
+        if hello.capabilities.contains(.audioOpus) { state.opusLinks.insert(key) }
+        return state.report
+      }
       act { $0.linkOpened(key, hello: hello, report: report) }
     case .message(let message):
       let conditions = conditions
@@ -220,6 +231,7 @@ package final class GlassesAgent: Sendable {
       act { $0.linkClosed(key) }
       state.withLock { state in
         state.links[key] = nil
+        state.opusLinks.remove(key)
         state.rates = state.rates.filter { $0.key.link != key }
       }
       endIfDone()
@@ -232,6 +244,7 @@ package final class GlassesAgent: Sendable {
     return SessionConditions(
       health: hardware.current.health, faults: faults,
       allowsCamera: { [permissions] in permissions.allowsCamera(app: $0) },
+      allowsMicrophone: { [permissions] in permissions.allowsMicrophone(app: $0) },
       leaseLeft: { key in
         links[key]?.lastHeard.map { heard in max(.zero, LinkLimits().lease - (now - heard)) }
       })
@@ -280,7 +293,7 @@ package final class GlassesAgent: Sendable {
 
   // MARK: - Actions, on the lane
 
-  private func act(_ input: (inout AgentSessionMachine) -> [SessionAction]) {
+  func act(_ input: (inout AgentSessionMachine) -> [SessionAction]) {
     let actions = state.withLock { input(&$0.sessions) }
     for action in actions { perform(action) }
   }
@@ -295,6 +308,8 @@ package final class GlassesAgent: Sendable {
     case .continueVideo(let key, let video): startVideo(key, video, afterGap: true)
     case .stopVideo(let key):
       state.withLock { $0.videos.removeValue(forKey: key) }?.stop()
+    case .startAudio(let key, let audio): startAudio(key, audio)
+    case .stopAudio(let key): stopAudio(key)
     case .requestKeyframe(let key):
       state.withLock { $0.videos[key] }?.requestKeyframe()
     case .checkFeed(let key): checkFeed(for: key)
@@ -303,7 +318,7 @@ package final class GlassesAgent: Sendable {
     }
   }
 
-  private func link(_ key: LinkKey) -> LinkConnection? { state.withLock { $0.links[key] } }
+  func link(_ key: LinkKey) -> LinkConnection? { state.withLock { $0.links[key] } }
 
   private func startVideo(_ key: StreamKey, _ video: VideoParameters, afterGap: Bool) {
     let faults = faults
@@ -312,14 +327,15 @@ package final class GlassesAgent: Sendable {
       feed: camera.feed, video: video, bitrate: camera.bitrate, replaysCachedUnits: configuration.replaysCachedUnits)
     pipeline.keyframeInterval = faults.keyframeInterval
     pipeline.writesPictureHashes = configuration.writesPictureHashes
-    let (rate, observer) = state.withLock { state in
+    let (rate, observer, feedClock) = state.withLock { state in
       let rate = state.rates[key] ?? VideoRate(asked: video, bitrate: camera.bitrate)
       state.rates[key] = rate
-      return (rate, state.unitObserver)
+      return (rate, state.unitObserver, state.audios[key]?.feedClock)
     }
     let outlet = VideoOutlet(
       stream: key.stream, isAfterGap: afterGap, configuration: pipeline, rate: rate, timekeeper: timekeeper,
-      deviceClock: configuration.deviceClock, connection: connection, observer: observer,
+      feedClock: feedClock ?? FeedClock(), deviceClock: configuration.deviceClock, connection: connection,
+      observer: observer,
       failed: { [weak self] outlet, failure in
         self?.enqueue { $0.videoFailed(key, outlet, failure) }
       })

@@ -21,4 +21,6 @@ package struct GlassesIdentity: Hashable, Sendable {
 package protocol AgentPermissions: AnyObject, Sendable {
   /// - Parameter app: the identifier from the app's hello.
   func allowsCamera(app: String) -> Bool
+  /// As `allowsCamera`, for sound.
+  func allowsMicrophone(app: String) -> Bool
 }

@@ -15,7 +15,7 @@ final class VideoOutlet: Sendable {
   ///   - observer: sees each unit that reaches the link.
   init(
     stream: StreamID, isAfterGap: Bool, configuration: VideoPipeline.Configuration, rate: VideoRate,
-    timekeeper: any Timekeeper, deviceClock: DeviceClock, connection: LinkConnection,
+    timekeeper: any Timekeeper, feedClock: FeedClock, deviceClock: DeviceClock, connection: LinkConnection,
     observer: (@Sendable (AccessUnit) -> Void)?,
     failed: @escaping @Sendable (VideoOutlet, PipelineFailure) -> Void
   ) {
@@ -25,7 +25,7 @@ final class VideoOutlet: Sendable {
     self.connection = connection
     let owner = Owner()
     pipeline = VideoPipeline(
-      configuration, timekeeper: timekeeper, deviceClock: deviceClock,
+      configuration, timekeeper: timekeeper, deviceClock: deviceClock, feedClock: feedClock,
       emit: { unit in
         door.pass { marked in
           // Control overtakes video, so this arrives before the unit, and before older units that still wait.

@@ -1,7 +1,7 @@
 import LinkProtocol
 import Units
 
-// What a session does with the camera: its stream and its photos.
+// What a session does with the camera and the microphone: its stream and its photos.
 extension AgentSessionMachine {
   mutating func startStream(_ start: StreamStart, _ index: Int, _ conditions: SessionConditions)
     -> [SessionAction]
@@ -26,6 +26,9 @@ extension AgentSessionMachine {
     guard conditions.allowsCamera(link.app) else {
       return refuse(.cameraPermissionDenied, "the app may not use the camera")
     }
+    if start.audio != nil, !conditions.allowsMicrophone(link.app) {
+      return refuse(.microphonePermissionDenied, "the app may not use the microphone")
+    }
     switch conditions.health {
     case .good: break
     case .noStream(let code), .noSession(let code): return refuse(code, "the glasses' condition")
@@ -33,11 +36,14 @@ extension AgentSessionMachine {
     if let holder = cameraHolder(otherThan: link.key) {
       return refuse(.heldByOther, "another app has the camera", retryAfter: conditions.leaseLeft(holder))
     }
-    links[index].session?.stream = (start.stream, video)
+    // Sound that the glasses don't have is left out; whether to stay without is for the app to say.
+    let isSilent = conditions.faults.refusesSound || !link.takesSound
+    let audio = isSilent ? nil : start.audio.flatMap { StreamNegotiation.agree(on: $0) }
+    links[index].session?.stream = Stream(id: start.stream, video: video, audio: audio)
     let started = SessionAction.send(
-      link.key, .streamStarted(StreamStarted(stream: start.stream, video: video)))
-    // Of a session that rests the pictures begin when it goes on.
-    return [started] + (links[index].running.map { [.startVideo($0.key, $0.video)] } ?? [])
+      link.key, .streamStarted(StreamStarted(stream: start.stream, video: video, audio: audio)))
+    // Of a session that rests the media begin when it goes on.
+    return [started] + (links[index].running?.start ?? [])
   }
 
   mutating func stopStream(_ stop: StreamStop, _ index: Int) -> [SessionAction] {
@@ -56,7 +62,7 @@ extension AgentSessionMachine {
     _ index: Int, reason: StreamStopped.Reason, retryAfter: Duration? = nil, text: String
   ) -> [SessionAction] {
     guard let stream = links[index].session?.stream else { return [] }
-    let stop: [SessionAction] = links[index].running.map { [.stopVideo($0.key)] } ?? []
+    let stop = links[index].running?.stop ?? []
     links[index].session?.stream = nil
     let stopped = StreamStopped(stream: stream.id, reason: reason, retryAfter: retryAfter, text: text)
     return stop + [.send(links[index].key, .streamStopped(stopped))]

@@ -28,15 +28,15 @@ extension AgentSessionMachine {
   }
 
   mutating func pause(_ index: Int, _ session: Session, reason: SessionPaused.Reason) -> [SessionAction] {
-    let stop: [SessionAction] = links[index].running.map { [.stopVideo($0.key)] } ?? []
+    let stop = links[index].running?.stop ?? []
     links[index].session?.phase = .paused(reason)
     return stop + [.send(links[index].key, .sessionPaused(SessionPaused(session: session.id, reason: reason)))]
   }
 
   mutating func resume(_ index: Int, _ session: Session) -> [SessionAction] {
     links[index].session?.phase = .running
-    let start: [SessionAction] = links[index].running.map { [.startVideo($0.key, $0.video)] } ?? []
-    return [.send(links[index].key, .sessionResumed(SessionResumed(session: session.id)))] + start
+    return [.send(links[index].key, .sessionResumed(SessionResumed(session: session.id)))]
+      + (links[index].running?.start ?? [])
   }
 
   mutating func endSession(_ index: Int, reason: SessionClosed.Reason, text: String) -> [SessionAction] {

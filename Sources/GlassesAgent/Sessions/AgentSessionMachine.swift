@@ -16,15 +16,35 @@ package struct AgentSessionMachine: Sendable {
     enum Phase: Hashable, Sendable { case running, paused(SessionPaused.Reason) }
     let id: SessionID
     var phase = Phase.running
-    /// What was agreed; its pictures come while the phase is `running` and the app is heard.
-    var stream: (id: StreamID, video: VideoParameters)?
+    var stream: Stream?
     var photos: [PhotoID] = []
+  }
+
+  /// What was agreed; its media come while the session is `running` and the app is heard.
+  struct Stream: Sendable {
+    let id: StreamID
+    let video: VideoParameters
+    let audio: AudioParameters?
+  }
+
+  /// A stream whose media are being captured.
+  struct Running: Sendable {
+    let key: StreamKey
+    let stream: Stream
+
+    private var startAudio: [SessionAction] { stream.audio.map { [.startAudio(key, $0)] } ?? [] }
+
+    var start: [SessionAction] { startAudio + [.startVideo(key, stream.video)] }
+    var goOn: [SessionAction] { startAudio + [.continueVideo(key, stream.video)] }
+    var stop: [SessionAction] { (stream.audio == nil ? [] : [.stopAudio(key)]) + [.stopVideo(key)] }
   }
 
   struct Link: Sendable {
     let key: LinkKey
     /// The app's identifier.
     let app: String
+    /// Whether it can play sound.
+    let takesSound: Bool
     var session: Session?
     /// Nothing was heard of the app for a lease.
     var isSilent = false
@@ -33,10 +53,10 @@ package struct AgentSessionMachine: Sendable {
     var holdsCamera: Bool { !isSilent && (session?.stream != nil || session?.photos.isEmpty == false) }
 
     /// The stream whose pictures are being taken, if any.
-    var running: (key: StreamKey, video: VideoParameters)? {
+    var running: Running? {
       guard !isSilent, let session, let stream = session.stream else { return nil }
       switch session.phase {
-      case .running: return (StreamKey(link: key, stream: stream.id), stream.video)
+      case .running: return Running(key: StreamKey(link: key, stream: stream.id), stream: stream)
       case .paused: return nil
       }
     }
@@ -57,7 +77,8 @@ package struct AgentSessionMachine: Sendable {
     guard hello.role != .glasses else {
       return [.close(key, Goodbye(reason: .protocolViolation, text: "glasses don't serve glasses"))]
     }
-    links.append(Link(key: key, app: hello.identifier))
+    links.append(
+      Link(key: key, app: hello.identifier, takesSound: hello.capabilities.contains(.audioPCM)))
     return [.send(key, .deviceState(report))]
   }
 
@@ -89,7 +110,7 @@ package struct AgentSessionMachine: Sendable {
     guard let index = index(of: key), links[index].isSilent else { return [] }
     guard let holder = cameraHolder(otherThan: key) else {
       links[index].isSilent = false
-      return links[index].running.map { [.continueVideo($0.key, $0.video)] } ?? []
+      return links[index].running?.goOn ?? []
     }
     // Ended as of a silent app: none of its pictures are being taken.
     let actions = endStream(
@@ -206,12 +227,13 @@ package struct AgentSessionMachine: Sendable {
     return endStream(index, code: code, text: text)
   }
 
-  /// The camera shows something else from now on: running streams begin anew, with a sync unit. For those that rest it is
-  /// looked at, so that an app hears of a feed that can't be played now and not when it goes on.
+  /// The camera shows something else from now on: the pictures of running streams begin anew, with a sync unit;
+  /// their sound goes on. For those that rest it is looked at, so that an app hears of a feed that can't be played now and
+  /// not when it goes on.
   package func feedChanged() -> [SessionAction] {
     links.flatMap { link -> [SessionAction] in
       if let running = link.running {
-        return [.stopVideo(running.key), .startVideo(running.key, running.video)]
+        return [.stopVideo(running.key), .startVideo(running.key, running.stream.video)]
       }
       guard let stream = link.session?.stream else { return [] }
       return [.checkFeed(StreamKey(link: link.key, stream: stream.id))]
@@ -222,6 +244,20 @@ package struct AgentSessionMachine: Sendable {
   package mutating func feedRefused(_ key: StreamKey, code: LinkErrorCode, text: String) -> [SessionAction] {
     guard let index = index(of: key.link), links[index].running == nil else { return [] }
     return videoFailed(key, code: code, text: text)
+  }
+
+  /// The sound of a stream can't begin or go on.
+  package mutating func audioFailed(_ key: StreamKey, text: String) -> [SessionAction] {
+    guard let index = index(of: key.link), let stream = links[index].session?.stream, stream.id == key.stream,
+      stream.audio != nil
+    else { return [] }
+    return endStream(index, code: .audioFailed, text: text)
+  }
+
+  /// The microphone has failed: streams with sound end.
+  package mutating func microphoneFailed(text: String) -> [SessionAction] {
+    links.compactMap { link in link.session?.stream.map { StreamKey(link: link.key, stream: $0.id) } }
+      .flatMap { audioFailed($0, text: text) }
   }
 
   /// A photo that was asked for is done: true when its result (and bytes) are still wanted.
@@ -242,8 +278,8 @@ package struct AgentSessionMachine: Sendable {
   /// Ends the pictures of the link's stream and its photos under way.
   func letGoOfCamera(_ index: Int) -> [SessionAction] {
     let link = links[index]
-    let stop: [SessionAction] = link.running.map { [.stopVideo($0.key)] } ?? []
-    return stop + (link.session?.photos ?? []).map { .dropPhoto(PhotoKey(link: link.key, photo: $0)) }
+    return (link.running?.stop ?? [])
+      + (link.session?.photos ?? []).map { .dropPhoto(PhotoKey(link: link.key, photo: $0)) }
   }
 
   mutating func violation(_ index: Int, _ text: String) -> [SessionAction] {

@@ -37,6 +37,10 @@ package enum SessionAction: Hashable, Sendable {
   case continueVideo(StreamKey, VideoParameters)
   /// End them; when this has been carried out no unit of the stream follows.
   case stopVideo(StreamKey)
+  /// Begin the sound of a stream, before its pictures; it waits for them.
+  case startAudio(StreamKey, AudioParameters)
+  /// End it, before the pictures: what was captured is on its way when this has been carried out, and nothing follows.
+  case stopAudio(StreamKey)
   case requestKeyframe(StreamKey)
   /// See whether what the camera shows now can be played, for a stream that rests; answer with `feedRefused` if not.
   case checkFeed(StreamKey)
@@ -48,19 +52,22 @@ package enum SessionAction: Hashable, Sendable {
 /// What a message's answer depends on besides the sessions.
 package struct SessionConditions {
   package var health: HealthVerdict
-  /// Whether an app, by its identifier, may use the camera. Asked only when the answer matters.
+  /// Whether an app, by its identifier, may use the sensor. Asked only when the answer matters.
   package var allowsCamera: (String) -> Bool
+  package var allowsMicrophone: (String) -> Bool
   package var faults: AgentFaults
   /// How long the link may keep what it was lent if nothing more is heard of it; nil when nobody knows.
   package var leaseLeft: (LinkKey) -> Duration?
 
   package init(
     health: HealthVerdict, faults: AgentFaults = AgentFaults(), allowsCamera: @escaping (String) -> Bool,
+    allowsMicrophone: @escaping (String) -> Bool,
     leaseLeft: @escaping (LinkKey) -> Duration? = { _ in nil }
   ) {
     self.health = health
     self.faults = faults
     self.allowsCamera = allowsCamera
+    self.allowsMicrophone = allowsMicrophone
     self.leaseLeft = leaseLeft
   }
 }

@@ -15,6 +15,17 @@ package enum StreamNegotiation {
       codec: .hevc, size: nearestSize(to: wanted.size), frameRate: GlassesFrameRate.nearest(to: wanted.frameRate))
   }
 
+  /// Samples a second that the microphone gives.
+  package static let sampleRates: [UInt32] = [16_000, 44_100, 48_000]
+
+  /// Sound is asked for in the form that listeners get. Nil when the glasses don't have it.
+  package static func agree(on wanted: AudioParameters) -> AudioParameters? {
+    guard wanted.codec == .pcmFloat32, sampleRates.contains(wanted.sampleRate), 1...2 ~= wanted.channels else {
+      return nil
+    }
+    return wanted
+  }
+
   private static func nearestSize(to wanted: PixelSize) -> PixelSize {
     guard !sizes.contains(wanted) else { return wanted }
     let area = max(0, wanted.width).multipliedSaturating(by: max(0, wanted.height))

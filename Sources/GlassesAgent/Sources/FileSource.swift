@@ -20,6 +20,8 @@ package final class FileSource: VideoSource {
     var loop: Int
     /// The picture that was given last.
     var given: SourcePicture?
+    /// When the second round began, once it is known.
+    var cycle: Duration?
   }
 
   package let nativeSize: PixelSize
@@ -42,7 +44,8 @@ package final class FileSource: VideoSource {
       let upcoming = SourcePicture(
         buffer: second.picture, index: 1, time: second.stamp,
         roundBegan: second.loop == first.loop ? .zero : second.stamp)
-      state = Mutex(State(current: current, upcoming: upcoming, loop: second.loop))
+      let cycle = second.loop == first.loop ? nil : second.stamp
+      state = Mutex(State(current: current, upcoming: upcoming, loop: second.loop, cycle: cycle))
     } catch {
       throw .file(error.about(path: path))
     }
@@ -68,6 +71,8 @@ package final class FileSource: VideoSource {
     }
   }
 
+  package var roundLength: Duration? { state.withLock { $0.cycle } }
+
   package func still() throws(SourceError) -> CVPixelBuffer { state.withLock { ($0.given ?? $0.current).buffer } }
 
   private func locked<Value: Sendable>(_ body: (inout State) throws(MediaError) -> Value) throws(SourceError) -> Value {
@@ -84,6 +89,7 @@ package final class FileSource: VideoSource {
     state.upcoming = SourcePicture(
       buffer: next.picture, index: previous.index + 1, time: next.stamp,
       roundBegan: next.loop == state.loop ? previous.roundBegan : next.stamp)
+    if next.loop != state.loop, state.cycle == nil { state.cycle = next.stamp }
     state.loop = next.loop
     state.current = previous
   }

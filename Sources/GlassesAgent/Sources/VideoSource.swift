@@ -21,8 +21,16 @@ package protocol VideoSource: AnyObject, Sendable {
   /// The picture that shows at `elapsed`: the last one due by then.
   func picture(at elapsed: Duration) throws(SourceError) -> SourcePicture
 
+  /// When a source that is finite begins anew, since it began; nil without an end. Known before the first picture of the
+  /// second round is due.
+  var roundLength: Duration? { get }
+
   /// The picture given last, or the first if none was, as large as the source has it; for photos.
   func still() throws(SourceError) -> CVPixelBuffer
+}
+
+extension VideoSource {
+  package var roundLength: Duration? { nil }
 }
 
 /// A picture of a source.

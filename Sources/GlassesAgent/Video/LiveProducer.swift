@@ -21,6 +21,7 @@ final class LiveProducer: UnitProducer {
     var next: Duration = .zero
     /// When the newest picture taken was captured.
     var captured: Instant
+    let opening: FeedClock.Opening
   }
 
   private struct Waiting: Sendable {
@@ -88,7 +89,10 @@ final class LiveProducer: UnitProducer {
       let now = context.timekeeper.now
       let video = context.rung.video
       let cadence = CaptureCadence(requested: video.rate)
-      capture.withLock { $0 = Capture(source: source, video: video, origin: now, cadence: cadence, captured: now) }
+      let opening = context.feedClock.begin(context.configuration.feed, at: now)
+      capture.withLock {
+        $0 = Capture(source: source, video: video, origin: now, cadence: cadence, captured: now, opening: opening)
+      }
     } catch {
       return context.fail(.source(error), stopping: self)
     }
@@ -134,6 +138,9 @@ final class LiveProducer: UnitProducer {
       handOver(Waiting(buffer: picture.buffer, captured: capture.captured, video: video, rate: rate))
     }
     capture.next = try capture.cadence.next(of: capture.source)
+    context.feedClock.move(
+      capture.opening, to: picture.time - picture.roundBegan, at: capture.origin + picture.time,
+      cycle: capture.source.roundLength)
     return capture.origin + capture.next
   }
 

@@ -13,6 +13,8 @@ final class PipelineContext: Sendable {
   let timekeeper: any Timekeeper
   let deviceClock: DeviceClock
   let openSource: SourceOpener
+  /// Moved by the producer, for the sound of the feed.
+  let feedClock: FeedClock
   let keyframeRequests = KeyframeRequests()
   let stills = StillTickets()
   private let emit: @Sendable (EncodedUnit) -> Void
@@ -30,13 +32,14 @@ final class PipelineContext: Sendable {
 
   init(
     configuration: VideoPipeline.Configuration, timekeeper: any Timekeeper, deviceClock: DeviceClock,
-    openSource: @escaping SourceOpener, emit: @escaping @Sendable (EncodedUnit) -> Void,
+    openSource: @escaping SourceOpener, feedClock: FeedClock, emit: @escaping @Sendable (EncodedUnit) -> Void,
     failed: @escaping @Sendable (PipelineFailure) -> Void
   ) {
     self.configuration = configuration
     self.timekeeper = timekeeper
     self.deviceClock = deviceClock
     self.openSource = openSource
+    self.feedClock = feedClock
     self.emit = emit
     self.failed = failed
     let video = configuration.video
@@ -92,6 +95,7 @@ final class PipelineContext: Sendable {
   /// Ends the pipeline for a cause of its own; only the first one is told.
   func fail(_ failure: PipelineFailure, stopping producer: any UnitProducer) {
     guard end() else { return }
+    feedClock.end(at: timekeeper.now)
     producer.stop()
     stills.finishAll(.failure(.stopped))
     failed(failure)

@@ -19,6 +19,7 @@ final class ReplayProducer: UnitProducer {
     var due: Instant
     /// What the feed showed last, in its own time, and when; for photos.
     var shown: (time: Duration, captured: Instant)
+    let opening: FeedClock.Opening
   }
 
   private struct Played: Sendable {
@@ -71,8 +72,9 @@ final class ReplayProducer: UnitProducer {
     let rung = context.rung
     let key = key(for: rung, feed: FeedIdentity(context.configuration.feed))
     let now = context.timekeeper.now
+    let opening = context.feedClock.begin(context.configuration.feed, at: now)
     playback.withLock {
-      $0 = Playback(rung: rung, key: key, loop: loop(for: key), due: now, shown: (.zero, now))
+      $0 = Playback(rung: rung, key: key, loop: loop(for: key), due: now, shown: (.zero, now), opening: opening)
     }
     step()
   }
@@ -116,6 +118,8 @@ final class ReplayProducer: UnitProducer {
     playback.index = index + 1
     playback.due = captured + max(gap, .nanoseconds(1))
     playback.shown = (unit.time, captured)
+    context.feedClock.move(
+      playback.opening, to: unit.time - unit.roundBegan, at: captured, cycle: playback.loop.feedCycle)
     return Played(unit: unit, video: rung.video, captured: captured, next: playback.due)
   }
 

@@ -13,6 +13,8 @@ final class UnitLoop: Sendable {
     let picture: EncodedPicture
     /// Since the stretch began.
     let time: Duration
+    /// When the feed's round that it belongs to began.
+    let roundBegan: Duration
   }
 
   /// What the loop is made of.
@@ -48,6 +50,8 @@ final class UnitLoop: Sendable {
     var maker: Maker?
     /// The stretch's length, known when it is complete.
     var cycle: Duration?
+    /// The length of the source's round, once it is known.
+    var round: Duration?
     var failure: PipelineFailure?
   }
 
@@ -59,6 +63,11 @@ final class UnitLoop: Sendable {
 
   /// Bytes of the units made so far. Does not wait.
   var byteCount: Int { bytes.load(ordering: .relaxed) }
+
+  /// When the feed begins anew, in its own time, once that is known: with its own end, or with the stretch's.
+  var feedCycle: Duration? {
+    state.withLock { state in [state.cycle, state.round].compactMap { $0 }.min() }
+  }
 
   /// The unit at an index, with how long after it the next one follows. An index beyond the end begins the next round:
   /// it reads as 0.
@@ -99,6 +108,7 @@ final class UnitLoop: Sendable {
     var maker: Maker
     if let open = state.maker { maker = open } else { maker = try open() }
     let picture = try nextPicture(of: maker)
+    state.round = maker.source.roundLength
     let longest = recipe.longestCycle
     let isRound = recipe.keyframeInterval == nil && picture.roundBegan > .zero
     let end = isRound ? min(picture.roundBegan, longest) : longest
@@ -109,7 +119,7 @@ final class UnitLoop: Sendable {
     }
     maker.cadence.took(picture.time)
     let encoded = try maker.encoder.encode(picture.buffer, forcesSync: state.units.isEmpty)
-    state.units.append(Unit(picture: encoded, time: picture.time))
+    state.units.append(Unit(picture: encoded, time: picture.time, roundBegan: picture.roundBegan))
     bytes.add(encoded.payload.count, ordering: .relaxed)
     state.maker = maker
   }

@@ -59,28 +59,31 @@ package final class VideoPipeline: Sendable {
   private let context: PipelineContext
   private let producer: any UnitProducer
 
+  /// - Parameter feedClock: as in the other initialiser.
   package convenience init(
     _ configuration: Configuration, timekeeper: any Timekeeper, deviceClock: DeviceClock,
+    feedClock: FeedClock = FeedClock(),
     emit: @escaping @Sendable (EncodedUnit) -> Void, failed: @escaping @Sendable (PipelineFailure) -> Void
   ) {
     let feed = configuration.feed
     self.init(
       configuration, timekeeper: timekeeper, deviceClock: deviceClock,
       openSource: { (size, rate) throws(SourceError) in try feed.makeSource(size: size, frameRate: rate) },
-      cache: .shared, emit: emit, failed: failed)
+      cache: .shared, feedClock: feedClock, emit: emit, failed: failed)
   }
 
   /// - Parameters:
   ///   - openSource: in place of the feed's own opening; for sources that no description names.
   ///   - cache: what is replayed from; one of its own unless the description names the source.
+  ///   - feedClock: is told what the feed shows when, until the pipeline ends.
   package init(
     _ configuration: Configuration, timekeeper: any Timekeeper, deviceClock: DeviceClock,
-    openSource: @escaping SourceOpener, cache: AccessUnitCache = AccessUnitCache(),
+    openSource: @escaping SourceOpener, cache: AccessUnitCache = AccessUnitCache(), feedClock: FeedClock = FeedClock(),
     emit: @escaping @Sendable (EncodedUnit) -> Void, failed: @escaping @Sendable (PipelineFailure) -> Void
   ) {
     context = PipelineContext(
       configuration: configuration, timekeeper: timekeeper, deviceClock: deviceClock, openSource: openSource,
-      emit: emit, failed: failed)
+      feedClock: feedClock, emit: emit, failed: failed)
     producer = configuration.replaysCachedUnits ? ReplayProducer(context, cache: cache) : LiveProducer(context)
   }
 
@@ -119,6 +122,7 @@ package final class VideoPipeline: Sendable {
   /// Ends capture and encoding and frees what they used, as soon as the work under way has returned.
   package func stop() {
     guard context.end() else { return }
+    context.feedClock.end(at: context.timekeeper.now)
     producer.stop()
     context.stills.finishAll(.failure(.stopped))
   }

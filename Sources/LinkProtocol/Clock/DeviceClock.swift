@@ -8,7 +8,7 @@ package struct DeviceClock: Hashable, Sendable {
   package static let identity = DeviceClock(offset: .zero, partsPerMillion: 0)
 
   private let offset: Int64
-  private let partsPerMillion: Double
+  package let partsPerMillion: Double
 
   /// - Parameters:
   ///   - offset: what the glasses' clock shows when the host's shows 0.

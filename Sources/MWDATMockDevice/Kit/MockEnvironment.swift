@@ -205,7 +205,7 @@ final class MockEnvironment: WearablesEnvironment {
     guard let (glasses, nonce) = found else { throw .noEligibleDevice }
     let app = Wearables.appInformation
     let hello = Hello(
-      role: .app, capabilities: [.videoHEVC, .photoJPEG, .photoHEIC],
+      role: .app, capabilities: [.videoHEVC, .photoJPEG, .photoHEIC, .audioPCM, .audioOpus],
       identifier: app?.bundleIdentifier ?? ProcessInfo.processInfo.processName,
       name: app?.name ?? ProcessInfo.processInfo.processName, softwareVersion: app?.version ?? "", nonce: nonce)
     let wire = MemoryLink.makePair(timekeeper: timekeeper)

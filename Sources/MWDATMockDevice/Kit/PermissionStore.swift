@@ -45,4 +45,5 @@ final class PermissionStore: MockPermissions {
 
 extension PermissionStore: AgentPermissions {
   func allowsCamera(app: String) -> Bool { status(of: .camera) == .granted }
+  func allowsMicrophone(app: String) -> Bool { status(of: .microphone) == .granted }
 }

@@ -54,12 +54,15 @@ package final class SimulatedGlasses: MockGlasses {
   }
 }
 
-private struct SimulatedServices: MockGlassesServices {
-  let camera: any MockCameraKit
-  let cameraCapture: any MockCameraCaptureKit
-  let captouch: any MockCaptouchKit
+package struct SimulatedServices: MockGlassesServices {
+  package let camera: any MockCameraKit
+  package let cameraCapture: any MockCameraCaptureKit
+  package let captouch: any MockCaptouchKit
+  /// For what the interface has no service for.
+  package let microphone: GlassesMicrophone
 
   init(agent: GlassesAgent) {
+    microphone = agent.microphone
     camera = SimulatedCamera(camera: agent.camera)
     cameraCapture = SimulatedCapture(camera: agent.camera)
     captouch = SimulatedTouchpad(agent: agent)
@@ -105,5 +108,5 @@ private struct SimulatedTouchpad: MockCaptouchKit {
 
 extension URL {
   /// What names a local file to the agent; for any other URL the whole text, which then shows in the error.
-  fileprivate var feedPath: String { isFileURL ? path : absoluteString }
+  package var feedPath: String { isFileURL ? path : absoluteString }
 }

@@ -77,4 +77,5 @@ final class ListedPermissions: AgentPermissions {
 
   func allow(_ app: String) { _ = allowed.withLock { $0.insert(app) } }
   func allowsCamera(app: String) -> Bool { allowed.withLock { $0.contains(app) } }
+  func allowsMicrophone(app: String) -> Bool { allowed.withLock { $0.contains(app) } }
 }

@@ -14,7 +14,8 @@ struct AgentFaultTests {
   private func conditions(_ change: (inout AgentFaults) -> Void = { _ in }) -> SessionConditions {
     var faults = AgentFaults()
     change(&faults)
-    return SessionConditions(health: .good, faults: faults, allowsCamera: { _ in true })
+    return SessionConditions(
+      health: .good, faults: faults, allowsCamera: { _ in true }, allowsMicrophone: { _ in true })
   }
 
   /// An app's link with an open session.

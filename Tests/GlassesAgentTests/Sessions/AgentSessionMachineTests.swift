@@ -11,7 +11,7 @@ struct AgentSessionMachineTests {
   private let session = SessionID(1)
   private let stream = StreamID(7)
   private let video = VideoParameters(codec: .hevc, size: PixelSize(width: 504, height: 896), frameRate: 24)
-  private let good = SessionConditions(health: .good, allowsCamera: { _ in true })
+  private let good = SessionConditions(health: .good, allowsCamera: { _ in true }, allowsMicrophone: { _ in true })
 
   private func hello(_ app: String) throws -> Hello {
     let nonce = try #require(Nonce([UInt8](repeating: 0, count: Nonce.length)))
@@ -111,7 +111,8 @@ struct AgentSessionMachineTests {
   func healthRefusesSession() throws {
     var machine = AgentSessionMachine()
     _ = machine.linkOpened(first, hello: try hello("first"), report: DeviceStateReport())
-    let hot = SessionConditions(health: .noSession(.thermalCritical), allowsCamera: { _ in true })
+    let hot = SessionConditions(
+      health: .noSession(.thermalCritical), allowsCamera: { _ in true }, allowsMicrophone: { _ in true })
     let actions = machine.received(.sessionOpen(SessionOpen(session: session)), from: first, conditions: hot)
     #expect(closed(.failed(.thermalCritical), in: actions))
   }
@@ -214,9 +215,11 @@ struct AgentSessionMachineTests {
   @Test("a stream is refused for the first thing that stands in its way")
   func streamRefused() throws {
     var machine = try machine()
-    let forbidden = SessionConditions(health: .noStream(.batteryLow), allowsCamera: { _ in false })
+    let forbidden = SessionConditions(
+      health: .noStream(.batteryLow), allowsCamera: { _ in false }, allowsMicrophone: { _ in true })
     #expect(stopped(.failed(.cameraPermissionDenied), in: start(&machine, forbidden)))
-    let empty = SessionConditions(health: .noStream(.batteryLow), allowsCamera: { _ in true })
+    let empty = SessionConditions(
+      health: .noStream(.batteryLow), allowsCamera: { _ in true }, allowsMicrophone: { _ in true })
     #expect(stopped(.failed(.batteryLow), in: start(&machine, empty)))
     let h264 = VideoParameters(codec: .h264, size: video.size, frameRate: 24)
     let codec = machine.received(
@@ -304,7 +307,7 @@ struct AgentSessionMachineTests {
     #expect(machine.photoFinished(PhotoKey(link: first, photo: PhotoID(2))) == true)
     #expect(machine.photoFinished(PhotoKey(link: first, photo: PhotoID(9))) == true)
     #expect(machine.photoFinished(PhotoKey(link: first, photo: PhotoID(9))) == false)
-    let denied = SessionConditions(health: .good, allowsCamera: { _ in false })
+    let denied = SessionConditions(health: .good, allowsCamera: { _ in false }, allowsMicrophone: { _ in true })
     #expect(outcome(ask(3, denied)) == .failed(.cameraPermissionDenied))
     #expect(ask(4).count == 1)
     _ = machine.photoFinished(PhotoKey(link: first, photo: PhotoID(4)))

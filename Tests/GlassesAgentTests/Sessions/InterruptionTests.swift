@@ -14,7 +14,8 @@ struct InterruptionTests {
   private let video = VideoParameters(codec: .hevc, size: PixelSize(width: 504, height: 896), frameRate: 24)
   /// Of the second link, which takes the camera, 4 s of the lease are left.
   private let conditions = SessionConditions(
-    health: .good, allowsCamera: { _ in true }, leaseLeft: { $0 == LinkKey(2) ? .seconds(4) : .seconds(1) })
+    health: .good, allowsCamera: { _ in true }, allowsMicrophone: { _ in true },
+    leaseLeft: { $0 == LinkKey(2) ? .seconds(4) : .seconds(1) })
 
   private var key: StreamKey { StreamKey(link: first, stream: stream) }
 
