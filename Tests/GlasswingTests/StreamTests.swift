@@ -37,7 +37,9 @@ struct StreamTests {
     await MockDeviceKit.shared.disable()
   }
 
-  @Test("REC-5: a stream is recorded beside a listener that takes half a second a frame, and loses nothing by it")
+  @Test(
+    "REC-5: a stream is recorded beside a listener that takes half a second a frame, and loses nothing by it",
+    .needsRealTimeSpeed)
   func recordsBesideSlowListener() async throws {
     try await withCamera { camera, _ in
       let path = try MediaFactory.newPath("mp4")
