@@ -122,10 +122,10 @@ private final class Tracker: Sendable {
       }
       let eligible = candidates.filter(qualifies).map(\.identifier)
       let choice = active.flatMap { eligible.contains($0) ? $0 : nil } ?? eligible.first
+      tell(choice, to: state.withLock { $0.changeCount == current ? take(choice, &$0) : [] })
       count = state.withLock { state in
         guard state.changeCount == current else { return state.changeCount }
         state.isEvaluating = false
-        take(choice, &state)
         return nil
       }
     }
@@ -136,9 +136,17 @@ private final class Tracker: Sendable {
     return filter?(device) ?? true
   }
 
-  private func take(_ choice: DeviceIdentifier?, _ state: inout State) {
-    guard !state.hasEnded, choice != state.active else { return }
+  /// - Returns: who is to be told.
+  private func take(_ choice: DeviceIdentifier?, _ state: inout State) -> [AsyncStream<DeviceIdentifier?>.Continuation]
+  {
+    guard !state.hasEnded, choice != state.active else { return [] }
     state.active = choice
-    for continuation in state.continuations.values { continuation.yield(choice) }
+    return Array(state.continuations.values)
+  }
+
+  /// Only the one evaluation that runs tells, so the order is that of the choices. With no lock held: a stream that wakes
+  /// its reader waits for a task that is just being cancelled, and that one waits for what ends its subscription.
+  private func tell(_ choice: DeviceIdentifier?, to continuations: [AsyncStream<DeviceIdentifier?>.Continuation]) {
+    for continuation in continuations { continuation.yield(choice) }
   }
 }

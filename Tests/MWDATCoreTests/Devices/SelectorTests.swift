@@ -56,6 +56,23 @@ struct SelectorTests {
     #expect(await late.next() == .some(nil))
   }
 
+  @Test("Readers that are cancelled while the choice changes end, and so does the change (LIFE-1)")
+  func cancelledReaders() async {
+    let selector = AutoDeviceSelector(wearables: wearables)
+    for round in 0..<20 {
+      let readers = (0..<200).map { _ in
+        Task.detached { for await _ in selector.activeDeviceStream() {} }
+      }
+      // Most of them wait for the next change then.
+      for _ in 0..<20 { await Task.yield() }
+      environment.setDevices(round.isMultiple(of: 2) ? [] : [.glasses("A")])
+      let cancelling = Task.detached { for reader in readers { reader.cancel() } }
+      timekeeper.settle()
+      await cancelling.value
+      for reader in readers { await reader.value }
+    }
+  }
+
   @Test("Only connected and compatible devices qualify; with none there is no fallback (Q4)")
   func eligibility() {
     environment.setDevices([
