@@ -1,7 +1,7 @@
 import LinkProtocol
 import MWDATCore
 
-/// Whether the camera of a device may be used now.
+/// Whether the camera of a device, and its microphone where that is asked for, may be used now.
 enum CameraAvailability: Hashable, Sendable {
   case available
   /// The device is not listed.
@@ -9,12 +9,18 @@ enum CameraAvailability: Hashable, Sendable {
   /// The device is listed and can't be reached.
   case notConnected
   case denied
+  /// The camera may be used, the microphone not.
+  case microphoneDenied
   /// The environment could not say; the text says why.
   case unknown(String)
 
   /// Looks at the device, then asks for the permission, and answers exactly once; on the calling thread when the
   /// environment answers without suspending, which keeps simulated time in one order.
-  static func check(_ context: CameraContext, answer: @escaping @Sendable (CameraAvailability) -> Void) {
+  ///
+  /// - Parameter withMicrophone: the microphone is needed too; else nobody is asked about it.
+  static func check(
+    _ context: CameraContext, withMicrophone: Bool = false, answer: @escaping @Sendable (CameraAvailability) -> Void
+  ) {
     guard let device = context.environment.devices.first(where: { $0.identifier == context.device }) else {
       return answer(.notFound)
     }
@@ -22,8 +28,10 @@ enum CameraAvailability: Hashable, Sendable {
     let environment = context.environment
     let ask: @Sendable () async -> Void = {
       do throws(PermissionError) {
-        let status = try await environment.checkPermissionStatus(.camera)
-        answer(status == .granted ? .available : .denied)
+        guard try await environment.checkPermissionStatus(.camera) == .granted else { return answer(.denied) }
+        guard withMicrophone else { return answer(.available) }
+        let microphone = try await environment.checkPermissionStatus(.microphone)
+        answer(microphone == .granted ? .available : .microphoneDenied)
       } catch {
         answer(CameraAvailability(error))
       }
@@ -47,13 +55,13 @@ enum CameraAvailability: Hashable, Sendable {
 }
 
 extension StreamError {
-  /// Nil when the camera is available.
+  /// Nil when all is available.
   init?(_ availability: CameraAvailability, device: DeviceIdentifier) {
     switch availability {
     case .available: return nil
     case .notFound: self = .deviceNotFound(device)
     case .notConnected: self = .deviceNotConnected(device)
-    case .denied: self = .permissionDenied
+    case .denied, .microphoneDenied: self = .permissionDenied
     case .unknown: self = .internalError
     }
   }
@@ -65,7 +73,7 @@ extension PhotoMachine.SetupFailure {
     switch availability {
     case .available: return nil
     case .notFound, .notConnected: self = .notConnected
-    case .denied: self = .permissionDenied
+    case .denied, .microphoneDenied: self = .permissionDenied
     case .unknown(let text): self = .permissionUnknown(text)
     }
   }

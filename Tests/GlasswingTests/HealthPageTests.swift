@@ -43,19 +43,25 @@ struct HealthPageTests {
     // What stands behind the two inner structs in the source belongs to the outer one.
     let inner = fields("Drops:")
     let stall = fields("Stall:").prefix(3)
-    let outer = fields("Stall:").dropFirst(3).filter { $0 != "drops" }
+    let outer = fields("Stall:").dropFirst(3).filter { $0 != "drops" && $0 != "audio" }
+    let sound = try text("Sources/Glasswing/Health/AudioStatistics.swift")
+      .matches(of: /public let (\w+):/).map { String($0.1) }
+    #expect(sound.count == 13)
     #expect(inner.count == 6 && stall == ["startHostNanoseconds", "length", "isOver"] && outer.count > 15)
     let page = try text("docs/health.md")
     let listed = try firstCells(of: "Figures", in: page)
-    #expect(Set(listed) == Set(outer + inner.map { "drops.\($0)" }))
-    for field in stall + fields("NegotiatedVideo:") { #expect(page.contains("`\(field)`")) }
+    #expect(Set(listed) == Set(outer + inner.map { "drops.\($0)" } + sound.map { "audio.\($0)" }))
+    let status = try text("Sources/Glasswing/Health/AudioStatus.swift").matches(of: /public let (\w+):/)
+      .map { String($0.1) }
+    #expect(status.count == 6)
+    for field in stall + fields("NegotiatedVideo:") + status { #expect(page.contains("`\(field)`")) }
   }
 
   @Test("HEALTH-1: every detail of an event is on the page")
   func details() throws {
     let source = try text("Sources/Glasswing/Health/StreamHealthEvent.swift")
     let details = source.matches(of: /public internal\(set\) var (\w+):/).map { String($0.1) }
-    #expect(details.count == 9)
+    #expect(details.count == 11)
     let page = try text("docs/health.md")
     for detail in details + ["hostNanoseconds"] { #expect(page.contains("`\(detail)`"), "\(detail)") }
   }

@@ -22,8 +22,20 @@ struct ReadinessTests {
     let readiness = ready.judge()
     #expect(readiness.isReady)
     #expect(readiness.missing.isEmpty)
-    #expect(readiness.checks.map(\.step) == Readiness.Step.allCases)
+    #expect(readiness.checks.map(\.step) == Readiness.Step.allCases.filter { $0 != .microphonePermitted })
     #expect(readiness.device == "g1")
+  }
+
+  @Test("The microphone counts only where sound is asked about (PERM-2)")
+  func microphone() {
+    var facts = ready
+    facts.microphone = .success(.denied)
+    #expect(facts.judge().isReady)
+    facts.wantsSound = true
+    #expect(facts.judge().checks.map(\.step) == Readiness.Step.allCases)
+    #expect(facts.judge().missing.map(\.step) == [.microphonePermitted])
+    facts.microphone = .success(.granted)
+    #expect(facts.judge().isReady)
   }
 
   @Test("Each missing thing is named with a remedy, and only it")

@@ -146,19 +146,6 @@ struct StreamLifeTests {
     #expect(unknown.log.values.contains("error internalError"))
   }
 
-  @Test("A stream with sound ends in audioStreamingError, and says why", arguments: [0, 1, 2, 3] as [UInt32])
-  func sound(channels: UInt32) throws {
-    let rig = try CameraRig(
-      StreamConfiguration(
-        videoCodec: .raw, audioCodec: .pcm(sampleRate: .rate48000, numberOfChannels: channels), resolution: .low,
-        frameRate: 15))
-    rig.stream.start()
-    rig.settle()
-    #expect(rig.log.values.contains("error audioStreamingError"))
-    #expect(rig.stream.telemetry.errorTexts.count == 1)
-    #expect(rig.glasses.streamStarts.isEmpty)
-  }
-
   @Test("A lost link is an error, then stopped", arguments: [true, false])
   func lostLink(withGoodbye: Bool) throws {
     let rig = try CameraRig()

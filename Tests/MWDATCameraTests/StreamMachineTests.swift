@@ -343,7 +343,7 @@ extension StreamMachineTests {
     case .waitingForDevice(_, let isPermitted, _): isPermitted ? "permitted" : "waiting"
     case .starting: "starting"
     case .streaming: "streaming"
-    case .stalled(_, let linkAnswers, _): linkAnswers ? "stalled" : "silent"
+    case .stalled(_, let linkAnswers, _, _): linkAnswers ? "stalled" : "silent"
     case .paused: "paused"
     case .resuming: "resuming"
     case .stopping(_, let next, _): next == nil ? "stopping" : "restarting"

@@ -25,11 +25,22 @@ extension StreamHealthEvent {
     case .listenerBehind(let number, let dropped):
       listener = number
       count = UInt64(max(0, dropped))
+    case .soundChanged(let old, let new):
+      audio = AudioStatus(new)
+      oldAudio = old.map { AudioStatus($0) }
+    case .soundGap(let samples, let length):
+      count = UInt64(max(0, samples))
+      self.length = length
+    case .soundUnusable(let units): count = UInt64(max(0, units))
+    case .soundListenerBehind(let number, let dropped):
+      listener = number
+      count = UInt64(max(0, dropped))
     case .decoderFailed(let words): text = words
     case .clockRealigned(let step): length = step
     case .waiting(let reason): text = "\(reason)"
     case .paused(let reason): text = PauseReason(reason).rawValue
-    case .stallBegan(let since):
+    case .stallBegan(let since, let medium):
+      text = "\(medium)"
       startHostNanoseconds = since.nanoseconds
       length = event.time - since
     case .stallEnded(let since, let length):
@@ -59,6 +70,10 @@ extension StreamHealthEvent.Kind {
     case .decoderFailed: self = .decoderFailed
     case .listenerBehind: self = .listenerBehind
     case .clockRealigned: self = .clockRealigned
+    case .soundChanged: self = .audioChanged
+    case .soundGap: self = .audioGap
+    case .soundUnusable: self = .audioUnusable
+    case .soundListenerBehind: self = .audioListenerBehind
     case .waiting: self = .waiting
     case .stallBegan: self = .stallBegan
     case .stallEnded: self = .stallEnded

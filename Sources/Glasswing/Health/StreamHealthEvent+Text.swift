@@ -14,12 +14,16 @@ extension StreamHealthEvent: CustomStringConvertible {
     case .unitsLost: "\(count ?? 0) lost, \(withheld ?? 0) withheld"
     case .keyframeRequested, .waiting, .paused: text.map { "for \($0)" } ?? ""
     case .keyframeArrived: "after \(withheld ?? 0) withheld units"
-    case .stallBegan: "no pictures for \(Self.seconds(length))"
+    case .stallBegan: "no \(text ?? "pictures") for \(Self.seconds(length))"
     case .stallEnded: "after \(Self.seconds(length))"
     case .reconnecting: "the link does not answer"
     case .reconnected: "the link answers again, after \(Self.seconds(length))"
     case .resumed: "a picture comes next"
     case .listenerBehind: "listener \(listener ?? 0) missed \(count ?? 0) frames"
+    case .audioListenerBehind: "audio listener \(listener ?? 0) missed \(count ?? 0) frames"
+    case .audioChanged: (oldAudio.map { "from \($0) to " } ?? "") + (audio.map { "\($0)" } ?? "")
+    case .audioGap: "\(Self.seconds(length)) missing (\(count ?? 0) samples)"
+    case .audioUnusable: "\(count ?? 0) units"
     case .decoderBehind: "\(count ?? 0) units dropped up to the next keyframe"
     case .clockRealigned: "presentation times move by \(Self.seconds(length))"
     case .failed, .photoFailed: [error.map { "\($0)" }, text].compactMap { $0 }.joined(separator: " - ")

@@ -24,9 +24,10 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
     public static let keyframeRequested = Kind(rawValue: "keyframeRequested")
     /// A keyframe ended a wait, in which `withheld` units were withheld.
     public static let keyframeArrived = Kind(rawValue: "keyframeArrived")
-    /// Pictures have stopped coming while streaming: since `startHostNanoseconds`, for `length` by now.
+    /// Pictures, or sound where it was asked for, have stopped coming while streaming: since `startHostNanoseconds`, for
+    /// `length` by now. `text` says which: `pictures`, `sound`; where both have, it is `pictures`.
     public static let stallBegan = Kind(rawValue: "stallBegan")
-    /// Pictures come again, or the stream rests or ends; start and `length` are the stall's.
+    /// What was missing comes again, or the stream rests or ends; start and `length` are the stall's.
     public static let stallEnded = Kind(rawValue: "stallEnded")
     /// The link does not answer during a stall.
     public static let reconnecting = Kind(rawValue: "reconnecting")
@@ -46,6 +47,17 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
     public static let decoderBehind = Kind(rawValue: "decoderBehind")
     /// The decoder refused a unit; `text` says why.
     public static let decoderFailed = Kind(rawValue: "decoderFailed")
+    /// The glasses say what they send as sound, or change it: source, mute, the codec on the link. Comes before the first
+    /// frame of the new kind. `audio` is the new one, `oldAudio` the one before. Frames have the rate and the channels that
+    /// were asked for all the same.
+    public static let audioChanged = Kind(rawValue: "audioChanged")
+    /// Sound is missing between two frames: `count` samples of each channel, which are `length`, since this was last told,
+    /// at most once a second.
+    public static let audioGap = Kind(rawValue: "audioGap")
+    /// `count` units of sound could not be used since this was last told, at most once a second.
+    public static let audioUnusable = Kind(rawValue: "audioUnusable")
+    /// As `listenerBehind`, of the listeners for sound; `listener` is its number among `audioListeners`.
+    public static let audioListenerBehind = Kind(rawValue: "audioListenerBehind")
     /// The glasses' clock jumped: presentation times are later by `length` than they would have been (earlier where it is
     /// negative), and increase all the same.
     public static let clockRealigned = Kind(rawValue: "clockRealigned")
@@ -64,7 +76,7 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
   public internal(set) var text: String?
   /// How many, where the kind counts.
   public internal(set) var count: UInt64?
-  /// The number of a listener for frames, where the kind concerns one.
+  /// The number of a listener for frames or sound, where the kind concerns one.
   public internal(set) var listener: Int?
   /// How many units were withheld, where the kind says so.
   public internal(set) var withheld: UInt64?
@@ -76,6 +88,10 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
   public internal(set) var video: NegotiatedVideo?
   /// The form before.
   public internal(set) var oldVideo: NegotiatedVideo?
+  /// The sound, where the kind is about it.
+  public internal(set) var audio: AudioStatus?
+  /// The sound before.
+  public internal(set) var oldAudio: AudioStatus?
   /// The error that was announced, where the kind has one.
   public internal(set) var error: ErrorFacts?
 

@@ -20,11 +20,11 @@ public struct StreamStatistics: Codable, Hashable, Sendable {
     public var total: UInt64 { lost &+ withheld &+ stale &+ decoderBehind &+ undecodable &+ listeners }
   }
 
-  /// A time without pictures while streaming.
+  /// A time without pictures, or without sound where it was asked for, while streaming.
   public struct Stall: Codable, Hashable, Sendable {
-    /// When the last picture before it came, in nanoseconds on the host's monotonic clock.
+    /// When the last picture or sound before it came, in nanoseconds on the host's monotonic clock.
     public let startHostNanoseconds: Int64
-    /// From then to the next picture, or to the stream's pause or end.
+    /// From then to the next, or to the stream's pause or end.
     public let length: Duration
     /// False while it goes on.
     public let isOver: Bool
@@ -50,9 +50,11 @@ public struct StreamStatistics: Codable, Hashable, Sendable {
   public let firstFrame: Duration?
   /// What did not reach a listener.
   public let drops: Drops
+  /// The same for sound; nil for a stream without.
+  public let audio: AudioStatistics?
   /// How often something was found missing.
   public let gaps: UInt64
-  /// How often pictures stopped coming while streaming, the present stall included.
+  /// How often pictures or sound stopped coming while streaming, the present stall included.
   public let stalls: UInt64
   /// The length of the stalls that are over.
   public let stalledTime: Duration

@@ -18,6 +18,8 @@ public struct Readiness: Codable, Hashable, Sendable {
     case healthy
     /// The user lets the app use the camera.
     case cameraPermitted
+    /// The user lets the app use the microphone. Among the checks only where sound was asked about.
+    case microphonePermitted
   }
 
   /// The outcome of one step.
@@ -40,7 +42,7 @@ public struct Readiness: Codable, Hashable, Sendable {
 
   /// The device that was looked at; nil when there is none.
   public let device: String?
-  /// Every step, in order.
+  /// Every step, in order; that of the microphone only where sound was asked about.
   public let checks: [Check]
 
   /// True when a session and a stream can start.

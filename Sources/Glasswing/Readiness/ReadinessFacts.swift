@@ -11,10 +11,13 @@ struct ReadinessFacts {
   /// What was asked for, if anything.
   var wanted: DeviceIdentifier?
   var camera: Result<PermissionStatus, PermissionError>?
+  /// Whether the app wants sound; if not, nobody looks at the microphone.
+  var wantsSound = false
+  var microphone: Result<PermissionStatus, PermissionError>?
 
   func judge() -> Readiness {
     var checks: [Readiness.Check] = []
-    for step in Readiness.Step.allCases {
+    for step in Readiness.Step.allCases where wantsSound || step != .microphonePermitted {
       let (status, remedy) = judge(step)
       checks.append(.init(step: step, status: status, remedy: remedy))
     }
@@ -30,7 +33,8 @@ struct ReadinessFacts {
     case .unfolded: ofDevice(unfolded)
     case .compatible: ofDevice(compatible)
     case .healthy: ofDevice(healthy)
-    case .cameraPermitted: cameraPermitted
+    case .cameraPermitted: permitted(camera, "requestPermission(.camera)")
+    case .microphonePermitted: permitted(microphone, "requestPermission(.microphone)")
     }
   }
 
@@ -107,10 +111,10 @@ struct ReadinessFacts {
     return (.satisfied, nil)
   }
 
-  private var cameraPermitted: Outcome {
-    switch camera {
+  private func permitted(_ status: Result<PermissionStatus, PermissionError>?, _ call: String) -> Outcome {
+    switch status {
     case .success(.granted): (.satisfied, nil)
-    case .success(.denied): (.missing, "Call requestPermission(.camera) and let the user allow it.")
+    case .success(.denied): (.missing, "Call \(call) and let the user allow it.")
     case .failure(let error): (.unknown, error.description)
     case nil: (.unknown, nil)
     }

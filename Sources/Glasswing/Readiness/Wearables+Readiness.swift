@@ -6,29 +6,38 @@ extension WearablesInterface {
   /// Looks only; asks nobody and changes nothing. Returns at once but for the permission query, which the environment
   /// ends by its own deadline. May be called from anywhere.
   ///
-  /// - Parameter device: the device in question; without one, the first that can be reached, else the first listed.
-  public func readiness(for device: DeviceIdentifier? = nil) async -> Readiness {
+  /// - Parameters:
+  ///   - device: the device in question; without one, the first that can be reached, else the first listed.
+  ///   - withSound: the stream is to have sound, so that the microphone's permission counts; else nobody looks at it.
+  public func readiness(for device: DeviceIdentifier? = nil, withSound: Bool = false) async -> Readiness {
     var facts = ReadinessFacts()
+    facts.wantsSound = withSound
     facts.registration = registrationState
     facts.wanted = device
     let candidates = (device.map { [$0] } ?? devices).compactMap(deviceForIdentifier)
     let chosen = candidates.first { $0.linkState == .connected } ?? candidates.first
     facts.device = chosen.map { ($0.identifier, $0.currentDescription.state) }
-    do throws(PermissionError) {
-      facts.camera = .success(try await checkPermissionStatus(.camera))
-    } catch {
-      facts.camera = .failure(error)
-    }
+    facts.camera = await status(of: .camera)
+    if withSound { facts.microphone = await status(of: .microphone) }
     return facts.judge()
+  }
+
+  private func status(of permission: Permission) async -> Result<PermissionStatus, PermissionError> {
+    do throws(PermissionError) {
+      return .success(try await checkPermissionStatus(permission))
+    } catch {
+      return .failure(error)
+    }
   }
 }
 
 extension Wearables {
-  /// As `WearablesInterface.readiness(for:)` of `Wearables.shared`, and safe to call before `configure()`: then the first
+  /// As `WearablesInterface.readiness(for:withSound:)` of `Wearables.shared`, and safe to call before `configure()`: then the first
   /// missing step is `configured`.
-  public static func readiness(for device: DeviceIdentifier? = nil) async -> Readiness {
-    if let shared = sharedIfConfigured { return await shared.readiness(for: device) }
+  public static func readiness(for device: DeviceIdentifier? = nil, withSound: Bool = false) async -> Readiness {
+    if let shared = sharedIfConfigured { return await shared.readiness(for: device, withSound: withSound) }
     var facts = ReadinessFacts()
+    facts.wantsSound = withSound
     facts.isConfigured = false
     facts.configurationProblems = configurationProblems
     facts.wanted = device

@@ -1,3 +1,5 @@
+import LinkProtocol
+
 /// The form in which sound reaches listeners.
 public enum AudioCodec: Sendable {
   /// Uncompressed samples: 32-bit floating point, native byte order, one or two channels.
@@ -13,13 +15,28 @@ public enum AudioSampleRate: UInt, CaseIterable, Sendable {
 }
 
 extension AudioCodec {
-  /// Why a stream with this sound can't be had.
-  var refusal: String {
+  /// Why a stream with this sound can't be had; nil when it can.
+  var refusal: String? {
     switch self {
     case .pcm(_, let channels) where !(1...2).contains(channels):
       "sound with \(channels) channels was asked for; there are 1 and 2"
     case .pcm:
-      "streams carry no sound yet"
+      nil
     }
   }
+
+  /// What is asked of the glasses, and what listeners get. Nil with a number of channels that there is none of.
+  var parameters: AudioParameters? {
+    switch self {
+    case .pcm(let rate, let channels):
+      guard refusal == nil else { return nil }
+      return AudioParameters(
+        codec: .pcmFloat32, sampleRate: UInt32(rate.rawValue), channels: UInt8(truncatingIfNeeded: channels))
+    }
+  }
+}
+
+extension StreamConfiguration {
+  /// What is asked of the glasses' microphone; nil for none, and for a form that there is none of.
+  package var audioParameters: AudioParameters? { audioCodec?.parameters }
 }

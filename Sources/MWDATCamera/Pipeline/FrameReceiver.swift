@@ -50,20 +50,10 @@ final class FrameReceiver: Sendable {
       outlet: outlet, timekeeper: timekeeper, telemetry: telemetry, requester: requester, events: events,
       refusals: refusals, verifiesPictures: verifiesPictures)
     outlet.onListenersChanged { [weak self] in self?.listenersChanged($0) }
-    let drops = ListenerDrops()
-    outlet.onDrops { [lane = link.lane] listener, count in
-      switch drops.missed(count, by: listener, at: timekeeper.now) {
-      case .tell(let frames):
-        telemetry.note(.listenerBehind(listener: listener, dropped: frames))
-      case .wait(let deadline):
-        lane.run(at: deadline) {
-          guard let frames = drops.due(listener, at: timekeeper.now) else { return }
-          telemetry.note(.listenerBehind(listener: listener, dropped: frames))
-        }
-      case .nothing:
-        break
-      }
+    let behind = SumTeller(lane: link.lane, timekeeper: timekeeper) { listener, frames in
+      telemetry.note(.listenerBehind(listener: listener, dropped: frames))
     }
+    outlet.onDrops { behind.add($1, to: $0) }
   }
 
   func serve(_ owner: any FrameOwner) { events.serve(owner) }

@@ -11,16 +11,17 @@ protocol StreamOwner: AnyObject, Sendable {
   func streamFailed()
 }
 
-/// The video stream of a camera.
+/// The stream of a camera: pictures and, where they were asked for, samples of sound.
 ///
 /// All members may be used from any thread. States, errors and photos are announced on one thread of the stream's, in
 /// order: an error before the state it explains, with `state` already at the new value or a later one. Frames come on a
-/// thread for each listener, so that a slow one loses frames of its own alone. Nothing is replayed.
+/// thread for each listener, so that a slow one loses frames of its own alone. Nothing is replayed. Sound has the
+/// stream's states and errors, and none of its own.
 ///
 /// While a `.stopped` stream costs nothing, a streaming one ends with its camera, its session, or an error; after an
 /// error, or the camera's end, it can't be started again: add a new camera.
 public final class Stream: Sendable {
-  private struct State {
+  struct State {
     var machine: StreamMachine
     var timer: LaneTimer?
     /// What is known of the failure that is being handled: where the event came in, where it comes from, and in words.
@@ -30,6 +31,10 @@ public final class Stream: Sendable {
     var lastFailure: StreamFailure?
     weak var owner: (any StreamOwner)?
     var stall = StallWatch()
+    /// What is missing in the stall that goes on; empty outside one.
+    var missing: MissingMedia = []
+    /// Sound is due from here on, if none has come since.
+    var soundExpected = Instant.distantPast
     var budget: RecoveryBudget
     var news = StreamNews()
   }
@@ -37,16 +42,18 @@ public final class Stream: Sendable {
   /// What was asked for, as it was asked.
   public let streamConfiguration: StreamConfiguration
 
-  private let context: CameraContext
+  let context: CameraContext
+  let recorder: TelemetryRecorder
+  let limits: StreamMachine.Limits
+  let current: Mutex<State>
+  let frames: FrameReceiver
+  let sound: SoundReceiver
+  let soundArrivals = SoundArrivals()
   private let desk: PhotoDesk
   private let lane: any Lane
   private let states: Broadcaster<StreamState>
   private let errors: Broadcaster<StreamError>
   private let photos: Broadcaster<PhotoData>
-  private let recorder: TelemetryRecorder
-  private let limits: StreamMachine.Limits
-  private let current: Mutex<State>
-  private let frames: FrameReceiver
 
   init(_ configuration: StreamConfiguration, _ context: CameraContext, desk: PhotoDesk) {
     streamConfiguration = configuration
@@ -64,7 +71,11 @@ public final class Stream: Sendable {
     frames = FrameReceiver(
       codec: configuration.videoCodec, link: context.link, timekeeper: context.timekeeper, telemetry: recorder,
       verifiesPictures: Self.verifiesPictures)
+    sound = SoundReceiver(
+      asked: configuration.audioParameters, link: context.link, timekeeper: context.timekeeper, events: recorder,
+      arrivals: soundArrivals)
     frames.serve(self)
+    soundArrivals.serve(self)
   }
 
   /// Where the stream stands.
@@ -77,6 +88,12 @@ public final class Stream: Sendable {
   /// compressed ones 32); older ones are dropped, of compressed ones all up to the next sync unit. A listener that comes
   /// while the stream runs gets its first frame within a second.
   public var videoFramePublisher: any Announcer<VideoFrame> { frames.outlet }
+
+  /// Announces the sound that was asked for, in buffers of 20 ms as a rule, to each listener on a thread of its own.
+  /// While one is busy the newest 25 wait for it; older ones are dropped. Sound comes while the stream is `.streaming`, and
+  /// up to the glasses' answer after `stop()`; what was captured just before the first picture comes with it. Without an
+  /// `audioCodec` in the configuration nothing is announced.
+  public var audioFramePublisher: any Announcer<AudioFrame> { sound.outlet }
 
   /// Announces each photo taken while streaming.
   public var photoDataPublisher: any Announcer<PhotoData> { photos }
@@ -127,11 +144,18 @@ extension Stream {
   package var telemetry: StreamTelemetry {
     var telemetry = recorder.snapshot()
     telemetry.drops.listeners = UInt64(frames.outlet.droppedFrames)
+    telemetry.sound = sound.telemetry
     return telemetry
   }
 
   /// What each listener for frames has had, oldest first; those that left are not in it.
   package var frameListenerCounts: [(number: Int, counts: FrameListenerCounts)] { frames.outlet.listenerStatistics }
+
+  /// As `frameListenerCounts`, of the listeners for sound.
+  package var soundListenerCounts: [(number: Int, counts: FrameListenerCounts)] { sound.outlet.listenerStatistics }
+
+  /// What the glasses send as sound, as they said last; nil before they did, and without sound.
+  package var soundStatus: SoundStatus? { sound.status }
 
   /// Announces what the public events don't say, on the stream's thread, in order with states and errors.
   package var telemetryPublisher: any Announcer<StreamTelemetryEvent> { recorder.events }
@@ -174,9 +198,15 @@ extension Stream {
     switch event {
     case .accessUnit(let unit):
       frames.receive(unit)
+    case .audio(let unit):
+      sound.receive(unit)
     case .message(.streamStarted(let started)):
       guard isCurrent(started.stream) else { return }
       recorder.note(.negotiated(started.video))
+      agreed(on: started.audio, started.stream)
+    case .message(.audioChanged(let changed)):
+      guard isCurrent(changed.stream) else { return }
+      sound.changed(changed)
     case .message(.streamChanged(let changed)):
       guard isCurrent(changed.stream) else { return }
       recorder.note(
@@ -194,7 +224,7 @@ extension Stream {
       recorder.note(.clockRealigned(by: step))
     // That units stop coming says more, and sooner.
     case .silent, .heardAgain: break
-    case .opened, .message, .photoProgress, .photo, .videoDropped, .audio, .audioDropped:
+    case .opened, .message, .photoProgress, .photo, .videoDropped, .audioDropped:
       break
     }
   }
@@ -202,7 +232,10 @@ extension Stream {
   private func ended(_ stopped: StreamStopped) {
     switch stopped.reason {
     case .requested:
-      handle(.glassesStopped(stopped.stream, nil), .ended, text: stopped.text)
+      // What was captured before the stop is on its way to listeners, and reaches them before they hear of the end.
+      sound.finish(stopped.stream) { [weak self] in
+        self?.handle(.glassesStopped(stopped.stream, nil), .ended, text: stopped.text)
+      }
     case .failed(let code):
       handle(
         .glassesStopped(stopped.stream, StreamError(ending: code)),
@@ -213,13 +246,13 @@ extension Stream {
 
   private func isCurrent(_ stream: StreamID) -> Bool { current.withLock { $0.machine.currentAttempt } == stream }
 
-  private func handle(_ event: StreamMachine.Event, _ cause: FailureCause = .here, text: String = "") {
+  func handle(_ event: StreamMachine.Event, _ cause: FailureCause = .here, text: String = "") {
     current.withLock { apply(event, &$0, cause: cause, text: text) }
   }
 
   /// - Parameters:
   ///   - cause: where it comes from if the event is a failure, and what is known of it in words.
-  private func apply(
+  func apply(
     _ event: StreamMachine.Event, _ state: inout State, cause: FailureCause = .here, text: String = ""
   ) {
     let before = state.machine.phase
@@ -228,7 +261,7 @@ extension Stream {
     guard before != state.machine.phase || !actions.isEmpty else { return }
     let now = context.timekeeper.now
     let news = state.news.tell(
-      of: event, from: before, to: state.machine.phase, lastUnit: state.stall.lastUnit, at: now)
+      of: event, from: before, to: state.machine.phase, missingSince: missingSince(event, state), at: now)
     for kind in news {
       recorder.note(kind)
       if case .stallEnded = kind { state.budget.end(at: now) }
@@ -242,7 +275,9 @@ extension Stream {
     switch action {
     case .announce(let new):
       if new == .stopping, desk.cancel(.stream) { captureFailed(.cancelled) }
+      if new == .stopped { sound.close() }
       states.send(new)
+      if new == .streaming { sound.begin() }
     case .report(let error):
       let failure = StreamFailure(
         error, state.failureCause, at: state.failureStage, text: state.failureText)
@@ -254,17 +289,26 @@ extension Stream {
     case .check(let attempt):
       recorder.note(.started(attempt))
       state.stall.restart()
+      nothingMissing(&state)
       state.budget = RecoveryBudget(limits.budget)
       lane.run { [weak self] in self?.check(attempt) }
     case .open(let attempt):
       frames.open(attempt)
+      sound.open(attempt)
       context.link.send(
         .streamStart(
-          StreamStart(stream: attempt, session: context.session, video: streamConfiguration.videoParameters)))
+          StreamStart(
+            stream: attempt, session: context.session, video: streamConfiguration.videoParameters,
+            audio: streamConfiguration.audioParameters)))
     case .watch: watch(&state)
     case .askForKeyframe: frames.requestKeyframe(.loss)
-    case .hold: frames.hold()
-    case .resume: frames.resume()
+    case .hold:
+      nothingMissing(&state)
+      frames.hold()
+      sound.hold()
+    case .resume:
+      frames.resume()
+      sound.resume()
     case .close(let attempt, let tellsGlasses):
       frames.close()
       if tellsGlasses { context.link.send(.streamStop(StreamStop(stream: attempt))) }
@@ -290,56 +334,13 @@ extension Stream {
     }
   }
 
-  /// One look is queued at a time, for the moment at which a picture would be missing, as long as there is a stream that
-  /// should have some.
-  private func watch(_ state: inout State) {
-    guard !state.stall.isWatching else { return }
-    state.stall.isWatching = true
-    look(at: state.stall.lastUnit + patience(state))
-  }
-
-  private func patience(_ state: borrowing State) -> Duration {
-    state.stall.patience(
-      limit: limits.stall, frameRate: recorder.frameRate ?? streamConfiguration.videoParameters.frameRate)
-  }
-
-  private func look(at time: Instant) {
-    context.link.lane.run(at: time) { [weak self] in self?.lookForUnits() }
-  }
-
-  /// On the link lane.
-  private func lookForUnits() {
-    let now = context.timekeeper.now
-    let statistics = context.link.statistics
-    current.withLock { state in
-      switch state.machine.phase {
-      case .streaming(let attempt):
-        let due = state.stall.lastUnit + patience(state)
-        guard due <= now else { return look(at: due) }
-        // Whether the link answers shows at the next look: a quiet one is just being asked for a sign of life.
-        state.stall.noteReceived(statistics)
-        let allowance = state.budget.begin(since: state.stall.lastUnit, at: now)
-        apply(
-          .unitsMissing(attempt, linkAnswers: true, allowance: allowance), &state, cause: .silence, text: Self.spent)
-        look(at: now + StallWatch.linkLook)
-      case .stalled(let attempt, _, _):
-        let linkAnswers = state.stall.noteReceived(statistics)
-        apply(.unitsMissing(attempt, linkAnswers: linkAnswers), &state)
-        look(at: now + StallWatch.linkLook)
-      case .stopped, .waitingForDevice, .starting, .paused, .resuming, .stopping, .invalidated:
-        state.stall.isWatching = false
-      }
-    }
-  }
-
-  /// The text of an end by a spent budget, which is the only one that missing units bring by themselves.
-  private static let spent = "recovery: pictures stopped coming too often, or for too long in all"
-
   private func check(_ attempt: StreamID) {
-    if let audio = streamConfiguration.audioCodec {
-      return handle(.refused(attempt, .audioStreamingError), text: audio.refusal)
+    if let refusal = streamConfiguration.audioCodec?.refusal {
+      return handle(.refused(attempt, .audioStreamingError), text: refusal)
     }
-    CameraAvailability.check(context) { [weak self, device = context.device] availability in
+    let withMicrophone = streamConfiguration.audioCodec != nil
+    CameraAvailability.check(context, withMicrophone: withMicrophone) {
+      [weak self, device = context.device] availability in
       if let error = StreamError(availability, device: device) {
         self?.handle(.refused(attempt, error), text: "\(availability)")
       } else {
@@ -347,32 +348,6 @@ extension Stream {
       }
     }
   }
-}
-
-extension Stream: FrameOwner {
-  func unitPassed(_ stream: StreamID, isFrame: Bool) {
-    let now = context.timekeeper.now
-    current.withLock { state in
-      // While streaming, what goes to the decoder counts when it has come out of it: else a stream whose pictures can't
-      // be decoded would be streaming, and its listeners would hear nothing.
-      if isFrame || !state.machine.phase.wantsFrames { pass(stream, at: now, &state) }
-    }
-  }
-
-  func frameDecoded(_ stream: StreamID) {
-    let now = context.timekeeper.now
-    current.withLock { state in
-      if state.machine.phase.wantsFrames { pass(stream, at: now, &state) }
-    }
-  }
-
-  private func pass(_ stream: StreamID, at now: Instant, _ state: inout State) {
-    guard state.machine.currentAttempt == stream else { return }
-    state.stall.passed(at: now)
-    apply(.unitPassed(stream), &state)
-  }
-
-  func framesFailed(_ stream: StreamID, _ text: String) { handle(.failed(stream, .videoStreamingError), text: text) }
 }
 
 extension Stream: CaptureOwner {

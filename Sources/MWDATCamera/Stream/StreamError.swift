@@ -13,8 +13,9 @@ public enum StreamError: DatError, Equatable {
   case timeout
   /// The source of the pictures can't be played, or failed.
   case videoStreamingError
-  /// The sound that was asked for can't be had.
+  /// The sound that was asked for can't be had: its form, or the microphone failed.
   case audioStreamingError
+  /// The camera, or the microphone of a stream with sound, may not be used.
   case permissionDenied
   /// The glasses were folded.
   case hingesClosed
@@ -31,8 +32,9 @@ public enum StreamError: DatError, Equatable {
     case .deviceNotConnected(let device): "Device \(device) is not connected. Switch it on and bring it close."
     case .timeout: "The glasses sent no pictures in time. Add a new camera and start again."
     case .videoStreamingError: "The camera's pictures can't be streamed. Its health events say why."
-    case .audioStreamingError: "The sound that was asked for can't be streamed. Ask for less, or for none."
-    case .permissionDenied: "The camera permission is not granted. Ask for it with requestPermission(.camera)."
+    case .audioStreamingError:
+      "The sound that was asked for can't be streamed. Its health events say why. Ask for none."
+    case .permissionDenied: "Camera or microphone is not permitted. Ask with requestPermission(_:)."
     case .hingesClosed: "The glasses were folded. Unfold them and start a new session."
     case .thermalHot: "The glasses are too hot to stream. Let them cool down."
     case .batteryLow: "The battery of the glasses is too low to stream. Charge them."
@@ -65,9 +67,9 @@ extension StreamError {
       switch code {
       case .unknown, .internalError, .notOpen, .heldByOther, .unsupported: .internalError
       case .timeout: .timeout
-      case .cameraPermissionDenied: .permissionDenied
+      case .cameraPermissionDenied, .microphonePermissionDenied: .permissionDenied
       case .sourceFailed, .encoderFailed: .videoStreamingError
-      case .microphonePermissionDenied, .audioFailed: .audioStreamingError
+      case .audioFailed: .audioStreamingError
       case .photoFailed, .photoBusy: .photoCaptureFailed
       case .hingeClosed: .hingesClosed
       case .thermalHot, .thermalCritical, .thermalEmergency: .thermalHot

@@ -7,6 +7,7 @@ import MWDATCore
 /// - Each start ends in exactly one `.stopping` followed by one `.stopped`.
 /// - An error stands before the states that it explains, and an end that somebody asked for has none.
 /// - `.streaming` is announced only for an access unit that has passed the loss gate.
+/// - Sound has no phases of its own: that it is missing is a stall as well, and its failure the stream's.
 /// - Every event that belongs to one attempt names it; what comes from an older attempt changes nothing.
 /// - Each phase that waits for someone else holds the number of its deadline; a deadline of an earlier phase that
 ///   fires late has another number.
@@ -19,7 +20,7 @@ package struct StreamMachine: Sendable {
     case streaming(StreamID)
     /// Units have stopped coming, without a reason given: `.starting` to the outside while the link answers, and
     /// `.waitingForDevice` while it doesn't.
-    case stalled(StreamID, linkAnswers: Bool, DeadlineID)
+    case stalled(StreamID, linkAnswers: Bool, DeadlineID, of: Medium = .pictures)
     /// The session rests.
     case paused(StreamID)
     /// The session goes on and the first unit after the rest is awaited; still `.paused` to the outside.
@@ -29,6 +30,9 @@ package struct StreamMachine: Sendable {
     /// The stream failed, or its camera is gone: `.stopped` to the outside, for good.
     case invalidated
   }
+
+  /// What a stream carries. Where both are missing it is the pictures that count.
+  package enum Medium: Hashable, Sendable, CaseIterable { case pictures, sound }
 
   /// Numbers the deadlines of one stream.
   package struct DeadlineID: Hashable, Sendable {
@@ -40,15 +44,15 @@ package struct StreamMachine: Sendable {
     /// The app starts; the identity is fresh and belongs to this attempt.
     case start(StreamID)
     case stop
-    /// The device is there and the camera permission is granted.
+    /// The device is there, and what the stream uses is permitted.
     case permitted(StreamID)
     /// The device is missing or permission is denied.
     case refused(StreamID, StreamError)
-    /// An access unit has passed the loss gate.
+    /// An access unit has passed the loss gate; in a stall: everything that was missing has come again.
     case unitPassed(StreamID)
-    /// None has passed for too long; comes again when it is known anew whether the link answers. The recovery that it
-    /// begins may take `allowance` at most (nil: `Limits.recovery`); with none left the attempt ends.
-    case unitsMissing(StreamID, linkAnswers: Bool, allowance: Duration? = nil)
+    /// None has passed for too long, or no sound has come; comes again when it is known anew whether the link answers.
+    /// The recovery that it begins may take `allowance` at most (nil: `Limits.recovery`); with none left the attempt ends.
+    case unitsMissing(StreamID, of: Medium = .pictures, linkAnswers: Bool, allowance: Duration? = nil)
     /// This side can't go on with this attempt, or the glasses reported a failure of it.
     case failed(StreamID, StreamError)
     /// The glasses say that the stream has ended: as asked, or by this error.
@@ -94,7 +98,7 @@ package struct StreamMachine: Sendable {
     package var start: Duration = .seconds(10)
     /// From the order to stop to the answer of the glasses.
     package var stop: Duration = .milliseconds(1500)
-    /// Between two units before they count as missing; three frame intervals where that is more.
+    /// Between two units before they count as missing; three frame intervals where that is more. Between two of sound too.
     package var stall: Duration = .seconds(1)
     /// From then to the next unit.
     package var recovery: Duration = .seconds(10)
@@ -124,7 +128,7 @@ package struct StreamMachine: Sendable {
     case .waitingForDevice: .waitingForDevice
     case .starting: .starting
     case .streaming: .streaming
-    case .stalled(_, let linkAnswers, _): linkAnswers ? .starting : .waitingForDevice
+    case .stalled(_, let linkAnswers, _, _): linkAnswers ? .starting : .waitingForDevice
     case .paused, .resuming: .paused
     case .stopping: .stopping
     }
@@ -134,7 +138,7 @@ package struct StreamMachine: Sendable {
   package var currentAttempt: StreamID? {
     switch phase {
     case .waitingForDevice(let attempt, _, _), .starting(let attempt, _), .streaming(let attempt),
-      .stalled(let attempt, _, _), .paused(let attempt), .resuming(let attempt, _), .stopping(let attempt, _, _):
+      .stalled(let attempt, _, _, _), .paused(let attempt), .resuming(let attempt, _), .stopping(let attempt, _, _):
       attempt
     case .stopped, .invalidated:
       nil
@@ -148,8 +152,8 @@ package struct StreamMachine: Sendable {
     case .permitted(let attempt): permitted(attempt)
     case .refused(let attempt, let error), .failed(let attempt, let error): failed(attempt, error)
     case .unitPassed(let attempt): unitPassed(attempt)
-    case .unitsMissing(let attempt, let linkAnswers, let allowance):
-      unitsMissing(attempt, linkAnswers: linkAnswers, allowance: allowance)
+    case .unitsMissing(let attempt, let medium, let linkAnswers, let allowance):
+      unitsMissing(attempt, medium, linkAnswers: linkAnswers, allowance: allowance)
     case .glassesStopped(let attempt, let error): glassesStopped(attempt, error)
     case .linkLost(let error): linkLost(error)
     case .sessionPaused: sessionPaused()
@@ -202,7 +206,7 @@ extension StreamMachine {
 
   private mutating func unitPassed(_ attempt: StreamID) -> [Action] {
     switch phase {
-    case .starting(attempt, _), .resuming(attempt, _), .stalled(attempt, _, _):
+    case .starting(attempt, _), .resuming(attempt, _), .stalled(attempt, _, _, _):
       phase = .streaming(attempt)
       return [.clearDeadline, .announce(.streaming), .watch]
     case .starting, .resuming, .stalled, .streaming, .paused, .stopped, .waitingForDevice, .stopping, .invalidated:
@@ -210,26 +214,37 @@ extension StreamMachine {
     }
   }
 
-  private mutating func unitsMissing(_ attempt: StreamID, linkAnswers: Bool, allowance: Duration?) -> [Action] {
+  private mutating func unitsMissing(
+    _ attempt: StreamID, _ medium: Medium, linkAnswers: Bool, allowance: Duration?
+  ) -> [Action] {
     let news: StreamState = linkAnswers ? .starting : .waitingForDevice
+    // No keyframe brings sound back.
+    let wish: [Action] = medium == .pictures ? [.askForKeyframe] : []
     switch phase {
     case .streaming(attempt):
       let length = min(limits.recovery, allowance ?? limits.recovery)
-      guard length > .zero else { return end(attempt, missingError(linkAnswers), tellsGlasses: true) }
+      guard length > .zero else { return end(attempt, missingError(medium, linkAnswers), tellsGlasses: true) }
       let id = nextDeadline()
-      phase = .stalled(attempt, linkAnswers: linkAnswers, id)
-      return [.announce(news), .setDeadline(id, length), .askForKeyframe]
-    case .stalled(attempt, !linkAnswers, let id):
-      phase = .stalled(attempt, linkAnswers: linkAnswers, id)
-      return [.announce(news), .askForKeyframe]
+      phase = .stalled(attempt, linkAnswers: linkAnswers, id, of: medium)
+      return [.announce(news), .setDeadline(id, length)] + wish
+    case .stalled(attempt, !linkAnswers, let id, _):
+      phase = .stalled(attempt, linkAnswers: linkAnswers, id, of: medium)
+      return [.announce(news)] + wish
+    case .stalled(attempt, _, let id, let before) where before != medium:
+      phase = .stalled(attempt, linkAnswers: linkAnswers, id, of: medium)
+      return wish
     case .streaming, .stalled, .starting, .resuming, .paused, .stopped, .waitingForDevice, .stopping, .invalidated:
       return []
     }
   }
 
-  /// What it is to the app that pictures don't come again.
-  private func missingError(_ linkAnswers: Bool) -> StreamError {
-    linkAnswers ? .timeout : .deviceNotConnected(device)
+  /// What it is to the app that something doesn't come again.
+  private func missingError(_ medium: Medium, _ linkAnswers: Bool) -> StreamError {
+    switch medium {
+    case _ where !linkAnswers: .deviceNotConnected(device)
+    case .pictures: .timeout
+    case .sound: .audioStreamingError
+    }
   }
 
   private mutating func stop() -> [Action] {
@@ -237,7 +252,7 @@ extension StreamMachine {
     case .waitingForDevice(let attempt, _, _):
       phase = .stopped
       return [.clearDeadline, .announce(.stopping), .close(attempt, tellsGlasses: false), .announce(.stopped)]
-    case .starting(let attempt, _), .streaming(let attempt), .stalled(let attempt, _, _), .paused(let attempt),
+    case .starting(let attempt, _), .streaming(let attempt), .stalled(let attempt, _, _, _), .paused(let attempt),
       .resuming(let attempt, _):
       let id = nextDeadline()
       phase = .stopping(attempt, next: nil, id)
@@ -262,7 +277,8 @@ extension StreamMachine {
     switch phase {
     case .stopping(attempt, let next, _):
       return stopped(next: next)
-    case .starting(attempt, _), .streaming(attempt), .stalled(attempt, _, _), .paused(attempt), .resuming(attempt, _):
+    case .starting(attempt, _), .streaming(attempt), .stalled(attempt, _, _, _), .paused(attempt),
+      .resuming(attempt, _):
       // Without an error nobody here asked for it, and the glasses give no reason.
       return end(attempt, error ?? .internalError, tellsGlasses: false)
     case .stopping, .starting, .streaming, .stalled, .paused, .resuming, .stopped, .waitingForDevice, .invalidated:
@@ -274,7 +290,8 @@ extension StreamMachine {
     switch phase {
     case .waitingForDevice(attempt, _, _):
       return end(attempt, error, tellsGlasses: false)
-    case .starting(attempt, _), .streaming(attempt), .stalled(attempt, _, _), .paused(attempt), .resuming(attempt, _):
+    case .starting(attempt, _), .streaming(attempt), .stalled(attempt, _, _, _), .paused(attempt),
+      .resuming(attempt, _):
       return end(attempt, error, tellsGlasses: true)
     case .stopping(attempt, let next, _):
       // An end was asked for; how it came about no longer matters.
@@ -287,7 +304,7 @@ extension StreamMachine {
   private mutating func linkLost(_ error: StreamError) -> [Action] {
     switch phase {
     case .waitingForDevice(let attempt, _, _), .starting(let attempt, _), .streaming(let attempt),
-      .stalled(let attempt, _, _), .paused(let attempt), .resuming(let attempt, _):
+      .stalled(let attempt, _, _, _), .paused(let attempt), .resuming(let attempt, _):
       return end(attempt, error, tellsGlasses: false)
     case .stopping(_, let next, _):
       return stopped(next: next)
@@ -309,7 +326,7 @@ extension StreamMachine {
   private mutating func sessionPaused() -> [Action] {
     isSessionPaused = true
     switch phase {
-    case .starting(let attempt, _), .streaming(let attempt), .stalled(let attempt, _, _):
+    case .starting(let attempt, _), .streaming(let attempt), .stalled(let attempt, _, _, _):
       phase = .paused(attempt)
       return [.clearDeadline, .hold, .announce(.paused)]
     case .resuming(let attempt, _):
@@ -340,8 +357,8 @@ extension StreamMachine {
       return end(attempt, .deviceNotConnected(device), tellsGlasses: false)
     case .starting(let attempt, id), .resuming(let attempt, id):
       return end(attempt, .timeout, tellsGlasses: true)
-    case .stalled(let attempt, let linkAnswers, id):
-      return end(attempt, missingError(linkAnswers), tellsGlasses: true)
+    case .stalled(let attempt, let linkAnswers, id, let medium):
+      return end(attempt, missingError(medium, linkAnswers), tellsGlasses: true)
     case .stopping(_, let next, id):
       return stopped(next: next)
     case .waitingForDevice, .starting, .resuming, .stopping, .streaming, .stalled, .paused, .stopped, .invalidated:
@@ -356,7 +373,7 @@ extension StreamMachine {
     switch before {
     case .waitingForDevice(let attempt, _, _):
       return [.clearDeadline, .announce(.stopping), .close(attempt, tellsGlasses: false), .announce(.stopped)]
-    case .starting(let attempt, _), .streaming(let attempt), .stalled(let attempt, _, _), .paused(let attempt),
+    case .starting(let attempt, _), .streaming(let attempt), .stalled(let attempt, _, _, _), .paused(let attempt),
       .resuming(let attempt, _):
       return [.clearDeadline, .announce(.stopping), .close(attempt, tellsGlasses: true), .announce(.stopped)]
     case .stopping:

@@ -7,20 +7,20 @@ struct StreamNews: Sendable {
   typealias Phase = StreamMachine.Phase
   typealias Kind = StreamTelemetryEvent.Kind
 
-  /// When the last picture before the stall that was told of came, and when the link fell silent in it.
+  /// When the last picture or sound before the stall that was told of came, and when the link fell silent in it.
   private var stalledSince: Instant?
   private var silentSince: Instant?
 
-  /// - Parameter lastUnit: when the last picture came.
+  /// - Parameter missingSince: of an event that says that something is missing: when the last of it came.
   mutating func tell(
-    of event: StreamMachine.Event, from before: Phase, to after: Phase, lastUnit: Instant, at now: Instant
+    of event: StreamMachine.Event, from before: Phase, to after: Phase, missingSince: Instant, at now: Instant
   ) -> [Kind] {
     guard before != after else { return [] }
     var kinds: [Kind] = []
     // A spent budget ends the stream without a stalled phase; the stall is one all the same.
-    if case .unitsMissing = event, case .streaming = before {
-      stalledSince = lastUnit
-      kinds.append(.stallBegan(since: lastUnit))
+    if case .unitsMissing(_, let medium, _, _) = event, case .streaming = before {
+      stalledSince = missingSince
+      kinds.append(.stallBegan(since: missingSince, of: medium))
     }
     if let since = silentSince, after.waitReason != .silentLink {
       silentSince = nil
@@ -47,7 +47,7 @@ extension StreamMachine.Phase {
     switch self {
     case .waitingForDevice(_, isPermitted: false, _): .permission
     case .waitingForDevice(_, isPermitted: true, _): .pausedSession
-    case .stalled(_, linkAnswers: false, _): .silentLink
+    case .stalled(_, linkAnswers: false, _, _): .silentLink
     case .stalled, .starting, .streaming, .paused, .resuming, .stopping, .stopped, .invalidated: nil
     }
   }

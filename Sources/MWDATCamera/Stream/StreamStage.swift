@@ -54,16 +54,18 @@ extension StreamMachine.Phase {
   func missing(after length: Duration, hasAgreed: Bool) -> String {
     switch self {
     case .waitingForDevice(_, isPermitted: false, _):
-      "connect: nobody said within \(length) whether the device is there and the camera permitted"
+      "connect: nobody said within \(length) whether the device is there and what is asked for permitted"
     case .waitingForDevice(_, isPermitted: true, _):
       "connect: the paused session did not go on within \(length)"
     case .starting where hasAgreed:
       "start: the glasses agreed to the stream, and no picture that can be shown came within \(length)"
     case .starting:
       "start: the glasses did not answer the request for pictures within \(length)"
-    case .stalled(_, linkAnswers: true, _):
+    case .stalled(_, linkAnswers: true, _, of: .sound):
+      "recovery: the link answers, and no sound that can be used came again within \(length)"
+    case .stalled(_, linkAnswers: true, _, of: .pictures):
       "recovery: the link answers, and no picture that can be shown came again within \(length)"
-    case .stalled(_, linkAnswers: false, _):
+    case .stalled(_, linkAnswers: false, _, _):
       "recovery: pictures stopped coming, and the link did not answer within \(length)"
     case .resuming:
       "resume: no picture that can be shown came within \(length) of the end of the pause"

@@ -20,7 +20,7 @@ package struct StreamTelemetry: Sendable {
     package init() {}
   }
 
-  /// A time without units while streaming.
+  /// A time without units, or without sound, while streaming.
   package struct Stall: Hashable, Sendable {
     /// When the last unit before it passed.
     package var began: Instant
@@ -38,13 +38,15 @@ package struct StreamTelemetry: Sendable {
   /// Pictures that went through the decoder, delivered or not.
   package var decodedPictures: UInt64 = 0
   package var drops = Drops()
+  /// Of the sound, where any was asked for.
+  package var sound = SoundTelemetry()
   /// Times that something was found missing before a unit.
   package var gaps: UInt64 = 0
   package var keyframeRequests: UInt64 = 0
   /// How often the stream was started, and how often it failed.
   package var starts: UInt64 = 0
   package var failures: UInt64 = 0
-  /// Times that units stopped coming while streaming, and how long that lasted in all, the present one not counted.
+  /// Times that units or sound stopped coming while streaming, and how long that lasted in all, the present one not counted.
   package var stalls: UInt64 = 0
   package var stalledTime: Duration = .zero
   /// The last of them, newest last; at most `Self.stallLimit`. Of the present one the length so far.

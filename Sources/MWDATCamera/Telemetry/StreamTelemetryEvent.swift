@@ -19,12 +19,21 @@ package struct StreamTelemetryEvent: Equatable, Sendable {
     case decoderFailed(text: String)
     /// A listener was too slow for so many frames since this was last told of it.
     case listenerBehind(listener: Int, dropped: Int)
+    /// The glasses say what they send as sound, or that it changes; before the first sound in the new form.
+    case soundChanged(from: SoundStatus?, to: SoundStatus)
+    /// So many samples of each channel, which are so long, are missing between what listeners had and have since this was
+    /// last told.
+    case soundGap(samples: Int, length: Duration)
+    /// Units of sound were not what they say they are; so many since this was last told.
+    case soundUnusable(units: Int)
+    /// As `listenerBehind`, of the listeners for sound.
+    case soundListenerBehind(listener: Int, dropped: Int)
     /// The glasses' clock jumped: stamps are later by this than they would have been.
     case clockRealigned(by: Duration)
     /// `.waitingForDevice` begins, or goes on for another reason.
     case waiting(WaitReason)
-    /// No unit has passed since `since`.
-    case stallBegan(since: Instant)
+    /// No unit has passed since `since`, or no sound has come.
+    case stallBegan(since: Instant, of: StreamMachine.Medium)
     /// A unit passed again, or the stream ended.
     case stallEnded(since: Instant, length: Duration)
     /// Nothing at all has come over the link since the stall's last look.

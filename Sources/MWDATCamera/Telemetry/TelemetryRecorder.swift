@@ -61,7 +61,7 @@ package final class TelemetryRecorder: Sendable {
         remember(failure.text, &state.totals)
       case .decoderFailed(let text), .photoFailed(let text):
         remember(text, &state.totals)
-      case .stallBegan(let since):
+      case .stallBegan(let since, _):
         state.totals.stalls += 1
         if state.totals.recentStalls.count >= StreamTelemetry.stallLimit { state.totals.recentStalls.removeFirst() }
         state.totals.recentStalls.append(.init(began: since, length: now - since, isOver: false))
@@ -70,7 +70,7 @@ package final class TelemetryRecorder: Sendable {
         _ = state.totals.recentStalls.popLast()
         state.totals.recentStalls.append(.init(began: since, length: length, isOver: true))
       case .keyframeArrived, .decoderBehind, .listenerBehind, .clockRealigned, .waiting, .reconnecting, .reconnected,
-        .paused, .resumed:
+        .paused, .resumed, .soundChanged, .soundGap, .soundUnusable, .soundListenerBehind:
         break
       }
       events.send(StreamTelemetryEvent(kind, at: now))

@@ -111,6 +111,13 @@ package final class FrameBroadcaster<T: Sendable>: Announcer, Sendable {
     for listener in state.withLock({ $0.listeners }) { listener.offer(value) }
   }
 
+  /// Calls `then` once, when every listener has heard what was sent to it before, or has left; at once where there are
+  /// none. On a listener's lane or the thread that cancels: it may only queue work elsewhere.
+  package func drained(_ then: @escaping @Sendable () -> Void) {
+    let completion = DrainCompletion(then)
+    for listener in state.withLock({ $0.listeners }) { listener.hold(completion) }
+  }
+
   private func remove(_ entry: FrameListener<T>) {
     let (removed, changed) = state.withLock { state in
       let removed = state.listeners.firstIndex { $0 === entry }.map { state.listeners.remove(at: $0) }
@@ -150,6 +157,15 @@ private final class FrameDropReporter: Sendable {
   }
 
   func tell(listener: Int, count: Int) { handler.withLock { $0 }?(listener, count) }
+}
+
+/// Released by each listener when it has nothing left to hear: also by a lane that ends and lets its work go.
+private final class DrainCompletion: Sendable {
+  private let then: @Sendable () -> Void
+
+  init(_ then: @escaping @Sendable () -> Void) { self.then = then }
+
+  deinit { then() }
 }
 
 /// One listener of a `FrameBroadcaster`: its lane and what waits for it.
@@ -204,6 +220,10 @@ private final class FrameListener<T: Sendable>: Sendable {
     withExtendedLifetime(dropped) {}
     if starts { lane.run { self.drain() } }
   }
+
+  /// Keeps the completion until what waits now has been heard. Work of a lane runs in order, and one turn takes all that
+  /// waits.
+  func hold(_ completion: DrainCompletion) { lane.run { withExtendedLifetime(completion) {} } }
 
   func cancel() {
     let dropped = mailbox.withLock { mailbox in

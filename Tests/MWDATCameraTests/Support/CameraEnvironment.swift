@@ -10,7 +10,8 @@ final class CameraEnvironment: WearablesEnvironment {
   private struct State {
     var devices: [DeviceDescription]
     var permission: Result<PermissionStatus, PermissionError> = .success(.granted)
-    var checks = 0
+    var microphone: Result<PermissionStatus, PermissionError> = .success(.granted)
+    var checks: [Permission] = []
     var glasses: [ScriptedGlasses] = []
   }
 
@@ -31,10 +32,16 @@ final class CameraEnvironment: WearablesEnvironment {
   }
 
   var glasses: [ScriptedGlasses] { state.withLock { $0.glasses } }
-  var permissionChecks: Int { state.withLock { $0.checks } }
+  var permissionChecks: Int { permissionsAsked.count }
+  /// What was asked about, in order.
+  var permissionsAsked: [Permission] { state.withLock { $0.checks } }
 
   func setPermission(_ permission: Result<PermissionStatus, PermissionError>) {
     state.withLock { $0.permission = permission }
+  }
+
+  func setMicrophonePermission(_ permission: Result<PermissionStatus, PermissionError>) {
+    state.withLock { $0.microphone = permission }
   }
 
   func setDevices(_ change: (inout [DeviceDescription]) -> Void) {
@@ -46,8 +53,8 @@ final class CameraEnvironment: WearablesEnvironment {
 
   func checkPermissionStatus(_ permission: Permission) async throws(PermissionError) -> PermissionStatus {
     let answer = state.withLock { state in
-      state.checks += 1
-      return state.permission
+      state.checks.append(permission)
+      return permission == .camera ? state.permission : state.microphone
     }
     return try answer.get()
   }

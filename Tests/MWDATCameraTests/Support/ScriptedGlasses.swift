@@ -11,6 +11,8 @@ final class ScriptedGlasses: Sendable {
     enum Start: Sendable { case agreed, none, refused(LinkErrorCode, text: String) }
     var start = Start.agreed
     var answersStop = true
+    /// Whether they agree to sound that is asked for.
+    var hasSound = true
   }
 
   private struct State {
@@ -18,6 +20,11 @@ final class ScriptedGlasses: Sendable {
     var messages: [Message] = []
     var streams: [StreamID] = []
     var nextPicture = 0
+    var sound: AudioParameters?
+    /// Samples of sound that were captured, of one channel, sent or not.
+    var capturedSamples = 0
+    /// The next unit of sound says that something is missing before it.
+    var isSoundMarkDue = false
   }
 
   let connection: LinkConnection
@@ -87,6 +94,35 @@ final class ScriptedGlasses: Sendable {
     connection.send(unit)
   }
 
+  /// The next 20 ms of sound, captured until now, whose samples count up: the value of sample n is n, of the right side
+  /// n + 0.5. Nil without a stream that has some.
+  func nextSound() -> AudioUnit? {
+    state.withLock { state in
+      guard let stream = state.streams.last, let sound = state.sound else { return nil }
+      let frames = Int(sound.sampleRate) / 50
+      let first = state.capturedSamples
+      state.capturedSamples += frames
+      let samples = (first..<first + frames).flatMap { frame in
+        (0..<Int(sound.channels)).map { Float(frame) + Float($0) / 2 }
+      }
+      defer { state.isSoundMarkDue = false }
+      return AudioUnit(
+        stream: stream, flags: state.isSoundMarkDue ? .discontinuity : [], codec: .pcmFloat32,
+        sampleRate: sound.sampleRate, channels: sound.channels,
+        frames: UInt16(frames),
+        captured: DeviceTime(nanoseconds: (timekeeper.now - .milliseconds(20)).nanoseconds),
+        payload: samples.flatMap { sample in withUnsafeBytes(of: sample.bitPattern.littleEndian, Array.init) })
+    }
+  }
+
+  func sendSound() { if let unit = nextSound() { connection.send(unit) } }
+
+  /// The next 20 ms are left out by the glasses, and the 20 ms after them say so.
+  func leaveOutSound() {
+    _ = nextSound()
+    state.withLock { $0.isSoundMarkDue = true }
+  }
+
   /// Well-formed to the link, of no use to a decoder.
   func sendUndecodablePicture() {
     guard var unit = nextUnit() else { return }
@@ -136,7 +172,7 @@ final class ScriptedGlasses: Sendable {
     case .sessionClose(let close):
       send(.sessionClosed(SessionClosed(session: close.session, reason: .requested)))
     case .streamStart(let start):
-      answer(start, script.start)
+      answer(start, script)
     case .streamStop(let stop) where script.answersStop:
       send(.streamStopped(StreamStopped(stream: stop.stream, reason: .requested)))
     default:
@@ -144,14 +180,18 @@ final class ScriptedGlasses: Sendable {
     }
   }
 
-  private func answer(_ start: StreamStart, _ answer: Script.Start) {
-    switch answer {
+  private func answer(_ start: StreamStart, _ script: Script) {
+    switch script.start {
     case .agreed:
       state.withLock { state in
         state.streams.append(start.stream)
         state.nextPicture = 0
+        state.sound = script.hasSound ? start.audio : nil
+        state.capturedSamples = 0
       }
-      send(.streamStarted(StreamStarted(stream: start.stream, video: start.video)))
+      send(
+        .streamStarted(
+          StreamStarted(stream: start.stream, video: start.video, audio: script.hasSound ? start.audio : nil)))
     case .none:
       break
     case .refused(let code, let text):
