@@ -166,3 +166,16 @@ extension AccessUnit {
       captured: captured, payload: (0..<count).map { UInt8(truncatingIfNeeded: $0) &+ filler })
   }
 }
+
+extension AudioUnit {
+  /// 20 ms of 16 kHz mono as PCM, whose samples tell it apart.
+  package static func sound(
+    stream: UInt32 = 1, _ flags: Flags = [], captured: DeviceTime = DeviceTime(nanoseconds: 0), frames: UInt16 = 320,
+    filler: UInt8 = 1
+  ) -> AudioUnit {
+    AudioUnit(
+      stream: StreamID(stream), flags: flags, codec: .pcmFloat32, sampleRate: 16_000, channels: 1, frames: frames,
+      captured: captured,
+      payload: (0..<Int(frames)).flatMap { [UInt8(truncatingIfNeeded: $0), filler, 0x40, 0x3e] })
+  }
+}

@@ -15,7 +15,7 @@ final class AudioOutlet: Sendable {
   /// - Parameters:
   ///   - agreed: what listeners get.
   ///   - takesOpus: whether the app decodes Opus.
-  ///   - estimate: of what the link carries for pictures; nil while nothing narrows it.
+  ///   - estimate: of what the link carries, sound and pictures together; nil while nothing narrows it.
   ///   - observer: sees each unit that reaches the link.
   init(
     stream: StreamID, agreed: AudioParameters, takesOpus: Bool, microphone: GlassesMicrophone,

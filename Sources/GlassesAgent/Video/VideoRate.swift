@@ -22,10 +22,8 @@ final class VideoRate: Sendable {
   }
 
   var current: SendingRate { state.withLock { $0.rate } }
-  /// What the link is believed to carry of the pictures; nil while that is all that they can use.
-  var estimate: Bitrate? {
-    state.withLock { $0.rate.control.estimate < $0.rate.control.ceiling ? $0.rate.control.estimate : nil }
-  }
+  /// What the link is known to carry, sound and pictures together; nil while nothing limits what is sent.
+  var estimate: Bitrate? { state.withLock { $0.rate.limit } }
   var rung: Ladder.Rung { state.withLock { $0.rate.rung } }
   var target: Bitrate { state.withLock { $0.rate.target } }
 

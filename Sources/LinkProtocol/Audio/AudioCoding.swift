@@ -54,8 +54,17 @@ extension AudioUnit {
       Int64(frames) * 1_000_000_000 <= Self.longest.nanoseconds * Int64(sampleRate)
     else { return false }
     switch codec {
-    case .pcmFloat32: return payload.count == Int(frames) * Int(channels) * MemoryLayout<Float>.size
+    case .pcmFloat32: return payload.count == Int(frames) * Int(channels) * MemoryLayout<Float>.size && isFinite
     case .opus: return Self.opusRates.contains(sampleRate)
+    }
+  }
+
+  /// IEEE 754: an exponent of ones alone is an infinity or no number.
+  private var isFinite: Bool {
+    payload.withUnsafeBytes { bytes in
+      stride(from: 0, to: bytes.count - 3, by: 4).allSatisfy { place in
+        bytes[place + 3] & 0x7f != 0x7f || bytes[place + 2] & 0x80 == 0
+      }
     }
   }
 }

@@ -16,11 +16,12 @@ struct AudioQueue: Sendable {
   private let ageLimit: Duration
   private let byteLimit: Int
   private var entries = FIFO<Entry>()
-  /// Units that wait, by stream; streams of which none does are not in it.
-  private var waiting: [StreamID: Int] = [:]
   /// Streams of which something was dropped and no unit has left since.
   private var marked: Set<StreamID> = []
   private(set) var bytes = 0
+  /// Units that came since the link's begin, and those of them that wait no more.
+  private(set) var appended: UInt64 = 0
+  private(set) var gone: UInt64 = 0
 
   init(ageLimit: Duration, byteLimit: Int) {
     self.ageLimit = ageLimit
@@ -28,13 +29,12 @@ struct AudioQueue: Sendable {
   }
 
   var count: Int { entries.count }
-  func holds(_ stream: StreamID) -> Bool { waiting[stream] != nil }
   func age(at now: Instant) -> Duration { entries.first.map { now - $0.enqueued } ?? .zero }
 
   /// - Returns: what was dropped, by stream.
   mutating func append(_ unit: AudioUnit, at now: Instant) -> [Dropped] {
     bytes += unit.payload.count
-    waiting[unit.stream, default: 0] += 1
+    appended += 1
     entries.append(Entry(unit: unit, enqueued: now))
     return trim(at: now)
   }
@@ -67,7 +67,7 @@ struct AudioQueue: Sendable {
 
   mutating func removeAll() {
     entries.removeAll()
-    waiting.removeAll()
+    gone = appended
     marked.removeAll()
     bytes = 0
   }
@@ -75,8 +75,7 @@ struct AudioQueue: Sendable {
   private mutating func takeFirst() -> AudioUnit? {
     guard let unit = entries.popFirst()?.unit else { return nil }
     bytes -= unit.payload.count
-    let left = (waiting[unit.stream] ?? 1) - 1
-    waiting[unit.stream] = left > 0 ? left : nil
+    gone += 1
     return unit
   }
 }

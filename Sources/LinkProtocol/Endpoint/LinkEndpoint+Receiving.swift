@@ -104,8 +104,8 @@ extension LinkEndpoint {
           lostBefore: stamp.lostBefore)))
   }
 
-  /// A stream's sound left before the word that the stream is over: what is here of it waits for nothing any more.
-  private mutating func endOfAudio(at now: Instant) throws(LinkProtocolError) {
+  /// Sound left before the word that ends it: what is here waits for nothing any more.
+  private mutating func endSound(at now: Instant) throws(LinkProtocolError) {
     try reassemblers[Int(Channel.audio.rawValue)].giveOutWhole()
     try deliver(.audio, at: now)
   }
@@ -139,15 +139,18 @@ extension LinkEndpoint {
     case .clockReply(let reply):
       accept(reply, at: now)
     case .streamStopped(let stopped):
-      try endOfAudio(at: now)
+      try endSound(at: now)
       stamps.stop(stopped.stream)
       audioStamps.stop(stopped.stream)
       emit(.message(message))
     case .feedback(let report):
       scheduler.take(report, at: now)
       emit(.message(message))
-    case .failure, .deviceState, .sessionOpen, .sessionOpened, .sessionPaused, .sessionResumed,
-      .sessionClose, .sessionClosed, .streamStart, .streamStarted, .streamChanged, .streamStop, .keyframeRequest,
+    case .sessionPaused, .sessionClosed:
+      try endSound(at: now)
+      emit(.message(message))
+    case .failure, .deviceState, .sessionOpen, .sessionOpened, .sessionResumed, .sessionClose, .streamStart,
+      .streamStarted, .streamChanged, .streamStop, .keyframeRequest,
       .audioChanged, .photoRequest, .photoResult:
       emit(.message(message))
     }

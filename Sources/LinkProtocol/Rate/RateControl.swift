@@ -17,10 +17,15 @@ import Units
 /// spends. A still scene would then hold the estimate at its low rate; what an estimate that was never tried costs is
 /// one overflow.
 ///
+/// Sound leaves before pictures, so they get what it leaves of the link. What is estimated is therefore the link for both:
+/// when sound begins, ends or changes its codec, pictures give way or get more at once, instead of after an overrun.
+///
 /// A value: constant memory, no clock. `look` at any rate; it does nothing before a look is due.
 package struct RateControl: Sendable {
-  /// What the link is believed to carry.
-  package private(set) var estimate: Bitrate
+  /// What the link is believed to carry, sound and pictures together.
+  private var carried: Bitrate
+  /// What sound takes of it.
+  private var audio = Bitrate.bitsPerSecond(0)
   /// Most that is aimed at: what the pictures can use.
   package private(set) var ceiling: Bitrate
   /// The queue drains: the encoder stays below the estimate.
@@ -32,7 +37,7 @@ package struct RateControl: Sendable {
   private var lastDecrease: Instant?
   /// Since when there was neither a decrease nor a delay.
   private var calmSince: Instant?
-  /// The estimate before the last decrease that followed a calm.
+  /// What was believed before the last decrease that followed a calm.
   private var known: Bitrate?
   /// The way's own share in the delay.
   private var ownDelay: Duration = .zero
@@ -41,9 +46,15 @@ package struct RateControl: Sendable {
   private var delayAtFirst: Duration = .zero
 
   package init(start: Bitrate, ceiling: Bitrate) {
-    estimate = min(start, ceiling)
+    carried = min(start, ceiling)
     self.ceiling = ceiling
   }
+
+  /// What the link is believed to carry of pictures.
+  package var estimate: Bitrate { min(ceiling, max(carried - audio, min(RateRules.floor, ceiling))) }
+
+  /// What the link is known to carry, sound and pictures together; nil while nothing limits what is sent.
+  package var limit: Bitrate? { carried < ceiling + audio ? carried : nil }
 
   /// What to encode at.
   package var target: Bitrate {
@@ -52,7 +63,13 @@ package struct RateControl: Sendable {
 
   package mutating func setCeiling(_ new: Bitrate) {
     ceiling = new
-    estimate = min(estimate, new)
+    carried = min(carried, ceiling + audio)
+  }
+
+  private mutating func setAudio(_ new: Bitrate) {
+    let isFree = limit == nil
+    audio = new
+    carried = isFree ? ceiling + audio : min(carried, ceiling + audio)
   }
 
   /// What a look found.
@@ -71,6 +88,7 @@ package struct RateControl: Sendable {
       if flow.time - last.time > RateRules.staleAfter { window.removeAll(keepingCapacity: true) }
     }
     overflows = flow.overflows
+    setAudio(flow.audioRate)
     let elapsed = window.last.map { flow.time - $0.time } ?? .zero
     remember(flow)
     ownDelay = min(ownDelay, flow.travelDelay)
@@ -108,12 +126,12 @@ package struct RateControl: Sendable {
       ownDelay += standingDelay
       decreases = 0
       // They were for nothing.
-      if let known { estimate = min(known, ceiling) }
+      if let known { carried = min(known, ceiling + audio) }
       return
     }
-    if calmSince != nil || known == nil { known = estimate }
+    if calmSince != nil || known == nil { known = carried }
     lastDecrease = now
-    estimate = min(estimate, max(delivered.scaled(by: RateRules.decreaseShare), RateRules.floor))
+    carried = min(carried, max(delivered.scaled(by: RateRules.decreaseShare), RateRules.floor))
   }
 
   /// True when several decreases one after the other have not moved the delay, and none of it is in the queue.
@@ -136,14 +154,14 @@ package struct RateControl: Sendable {
     }
     decreases = 0
     let calm = now - since
-    let recovers = known.map { estimate < $0.scaled(by: RateRules.recoveryShare) } ?? false
+    let recovers = known.map { carried < $0.scaled(by: RateRules.recoveryShare) } ?? false
     let growth: Double
     if recovers, calm >= RateRules.recoveryAfter {
       growth = RateRules.largestGrowth
     } else {
       growth = RateRules.probe(after: calm)
     }
-    estimate = min(estimate.scaled(by: 1 + growth * elapsed.seconds), ceiling)
+    carried = min(carried.scaled(by: 1 + growth * elapsed.seconds), ceiling + audio)
   }
 }
 
@@ -166,7 +184,7 @@ extension [VideoFlow] {
     return last.time - first.time
   }
 
-  /// What went through over the window; nil when that can't be told: nothing left, or something in one of its steps
+  /// What went through over the window, sound and pictures; nil when that can't be told: nothing left, or something in one of its steps
   /// alone, which is how a link that stood still begins to move again.
   ///
   /// What left is counted by chunks and what was acknowledged by whole units, so both err, downwards when a span begins
@@ -174,17 +192,34 @@ extension [VideoFlow] {
   /// where it does not, the transport may swallow more, and only the lesser is sure.
   fileprivate func delivered(isQueued: Bool) -> Bitrate? {
     guard let first, let last else { return nil }
-    let moves = zip(self, dropFirst()).count { $0.sentBytes < $1.sentBytes }
+    let moves = zip(self, dropFirst()).count { $0.leftBytes < $1.leftBytes }
     guard moves >= Swift.min(2, count - 1) else { return nil }
-    let left = last.sentBytes.subtractingSaturating(first.sentBytes)
+    let left = last.leftBytes.subtractingSaturating(first.leftBytes)
     guard let sent = Bitrate(bytes: left, in: last.time - first.time) else { return nil }
     // These figures are the peer's: they may say anything.
     let acknowledged = last.acknowledgedBytes.subtractingSaturating(first.acknowledgedBytes)
     guard let begin = first.acknowledged, let end = last.acknowledged, end - begin <= RateRules.longestSpan,
-      let arrived = Bitrate(bytes: acknowledged, in: end - begin)
+      let pictures = Bitrate(bytes: acknowledged, in: end - begin)
     else { return sent }
+    let arrived = pictures + (sound ?? .bitsPerSecond(0))
     return isQueued ? Swift.max(sent, arrived) : Swift.min(sent, arrived)
   }
+}
+
+extension [VideoFlow] {
+  /// What arrived of the audio channel over the window.
+  fileprivate var sound: Bitrate? {
+    guard let first, let last, let begin = first.audioAcknowledged, let end = last.audioAcknowledged,
+      end - begin <= RateRules.longestSpan
+    else { return nil }
+    let bytes = last.audioAcknowledgedBytes.subtractingSaturating(first.audioAcknowledgedBytes)
+    return Bitrate(bytes: bytes, in: end - begin)
+  }
+}
+
+extension VideoFlow {
+  /// Pictures and sound.
+  fileprivate var leftBytes: UInt64 { sentBytes.addingSaturating(audioSentBytes) }
 }
 
 extension Bitrate {
@@ -192,6 +227,14 @@ extension Bitrate {
   fileprivate init?(bytes: UInt64, in time: Duration) {
     guard bytes > 0, time > .zero else { return nil }
     self.init(bitsPerSecond: Int64(saturating: Double(bytes) * 8 / time.seconds))
+  }
+
+  fileprivate static func + (a: Bitrate, b: Bitrate) -> Bitrate {
+    Bitrate(bitsPerSecond: a.bitsPerSecond.addingSaturating(b.bitsPerSecond))
+  }
+
+  fileprivate static func - (a: Bitrate, b: Bitrate) -> Bitrate {
+    Bitrate(bitsPerSecond: a.bitsPerSecond.subtractingSaturating(b.bitsPerSecond))
   }
 
   func scaled(by factor: Double) -> Bitrate {

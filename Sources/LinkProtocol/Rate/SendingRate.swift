@@ -12,6 +12,8 @@ package struct SendingRate: Sendable {
 
   package var rung: Ladder.Rung { ladder.rung }
   package var target: Bitrate { control.target }
+  /// What the link is known to carry, sound and pictures together; nil while nothing limits what is sent.
+  package var limit: Bitrate? { control.limit }
 
   /// Call after each unit, and when the queue has run over.
   ///

@@ -1,6 +1,6 @@
 import Units
 
-/// What the sending side of a link knows about its video channel at one moment.
+/// What the sending side of a link knows about its video channel at one moment, and of the sound that leaves before it.
 package struct VideoFlow: Hashable, Sendable {
   package var time: Instant
   /// Bytes that were handed to the transport since the link opened.
@@ -14,6 +14,12 @@ package struct VideoFlow: Hashable, Sendable {
   package var waitingAge: Duration = .zero
   /// How often the queue ran over since the link opened.
   package var overflows: UInt64 = 0
+  /// What the sound that is queued takes of the link, headers included, whether the link carries it or not.
+  package var audioRate: Bitrate = .bitsPerSecond(0)
+  /// As `sentBytes`, `acknowledgedBytes` and `acknowledged`, of the audio channel.
+  package var audioSentBytes: UInt64 = 0
+  package var audioAcknowledgedBytes: UInt64 = 0
+  package var audioAcknowledged: Instant?
 
   package init(time: Instant) { self.time = time }
 

@@ -4,8 +4,9 @@ import Units
 /// chunk leaves only when no higher one waits. A unit gets its number when its first chunk leaves, so what is dropped
 /// before leaves no gap.
 ///
-/// `streamStopped`, and with it what is behind it, waits for the stream's sound that was queued before (AUD-5). That is
-/// 500 ms at most, as no sound waits longer; and sound is what leaves in the meantime.
+/// What ends the sound of a stream - `streamStopped`, `sessionPaused`, `sessionClosed` - waits for what was queued of sound
+/// before it, and with it what is behind it (AUD-5). That is 500 ms at most, as no sound waits longer, and sound is what
+/// leaves in the meantime.
 struct SendScheduler: Sendable {
   /// A unit on its way out.
   private struct Outgoing: Sendable {
@@ -30,20 +31,26 @@ struct SendScheduler: Sendable {
     }
   }
 
+  private struct WaitingMessage: Sendable {
+    var message: Message
+    /// It leaves after so many units of sound, counted from the link's begin.
+    var afterAudio: UInt64 = 0
+  }
+
   /// Room for payload below which an array that has something in it is full.
   private static let leastPayload = 512
 
   private let limits: LinkLimits
   private let deviceClock: DeviceClock
-  private var control = FIFO<Message>()
+  private var control = FIFO<WaitingMessage>()
   private var audio: AudioQueue
   private var video: VideoQueue
   private var photos = FIFO<(photo: PhotoID, bytes: [UInt8])>()
   /// By channel: the unit of which some chunks have left.
   private var begun: [Outgoing?]
   private var sequences: [UInt32]
-  /// Of the audio unit that began last.
-  private var audioUnderWay: StreamID?
+  /// Which one the audio unit is that began last, counted as `WaitingMessage.afterAudio`.
+  private var audioBegun: UInt64 = 0
 
   /// Only the control message at the front may leave until this is lifted.
   var holdsBack = true
@@ -52,6 +59,8 @@ struct SendScheduler: Sendable {
   private(set) var drops: [VideoQueue.Dropped] = []
   private(set) var audioDrops: [AudioQueue.Dropped] = []
   private var departures = DepartureLog()
+  private var audioLoad = AudioLoad()
+  private var audioAcknowledged: (bytes: UInt64, at: Instant?) = (0, nil)
 
   init(limits: LinkLimits, deviceClock: DeviceClock) {
     self.limits = limits
@@ -69,7 +78,7 @@ struct SendScheduler: Sendable {
   /// The hello, before anything that was queued earlier.
   mutating func begin(with hello: Hello) {
     let queued = control.waiting
-    control.replaceAll(with: [.hello(hello)] + queued)
+    control.replaceAll(with: [WaitingMessage(message: .hello(hello))] + queued)
   }
 
   mutating func enqueue(_ message: Message) throws(LinkProtocolError) {
@@ -78,7 +87,7 @@ struct SendScheduler: Sendable {
     }
     // Control overtakes video, so the units that wait would follow the word that none does.
     if case .streamStopped(let stopped) = message { video.forget(stopped.stream) }
-    control.append(message)
+    control.append(WaitingMessage(message: message, afterAudio: message.endsSound ? audio.appended : 0))
   }
 
   mutating func enqueue(_ unit: AccessUnit, at now: Instant) throws(LinkProtocolError) {
@@ -88,6 +97,7 @@ struct SendScheduler: Sendable {
 
   mutating func enqueue(_ unit: AudioUnit, at now: Instant) throws(LinkProtocolError) {
     try check(.audio, UnitHead.audioLength, unit.payload.count, limit: limits.audioUnit)
+    audioLoad.add(unit, chunk: limits.chunkPayload, at: now)
     audioDrops.append(contentsOf: audio.append(unit, at: now))
   }
 
@@ -134,12 +144,12 @@ struct SendScheduler: Sendable {
     let index = Int(Channel.control.rawValue)
     let helloWaits = sent[index].units == 0 && begun[index] == nil
     dropAll()
-    if helloWaits { control.append(.hello(hello)) }
+    if helloWaits { control.append(WaitingMessage(message: .hello(hello))) }
     holdsBack = false
   }
 
   /// The goodbye, whatever else waits.
-  mutating func enqueueLast(_ message: Message) { control.append(message) }
+  mutating func enqueueLast(_ message: Message) { control.append(WaitingMessage(message: message)) }
 
   /// Ends the sending of everything that has not begun.
   mutating func dropAll() {
@@ -165,12 +175,19 @@ struct SendScheduler: Sendable {
     flow.acknowledged = departures.acknowledged
     flow.travelDelay = departures.travelDelay
     flow.waitingAge = video.age(at: now)
+    flow.audioRate = audioLoad.rate(at: now)
+    flow.audioSentBytes = sent[Int(Channel.audio.rawValue)].bytes
+    (flow.audioAcknowledgedBytes, flow.audioAcknowledged) = audioAcknowledged
     return flow
   }
 
   /// The receiver has told what arrived.
   mutating func take(_ feedback: Feedback, at now: Instant) {
-    if feedback.channel == .video { departures.take(feedback, at: now) }
+    switch feedback.channel {
+    case .video: departures.take(feedback, at: now)
+    case .audio: audioAcknowledged = (feedback.bytesReceived, feedback.arrived)
+    case .control, .photo: break
+    }
   }
 
   // MARK: Draining
@@ -226,13 +243,14 @@ struct SendScheduler: Sendable {
   private mutating func takeUnit(_ channel: Channel, at now: Instant) -> (head: [UInt8], body: [UInt8])? {
     switch channel {
     case .control:
-      guard !waitsForSound(control.first), let message = control.popFirst() else { return nil }
+      guard !waitsForSound, let message = control.popFirst()?.message else { return nil }
+      if case .streamStopped(let stopped) = message { audio.forget(stopped.stream) }
       return ([], stamped(message, at: now).encoded())
     case .audio:
       let (unit, dropped) = audio.popFirst(at: now)
       audioDrops.append(contentsOf: dropped)
       guard let unit else { return nil }
-      audioUnderWay = unit.stream
+      audioBegun = audio.gone
       return (UnitHead.encode(unit), unit.payload)
     case .video:
       let (unit, dropped) = video.popFirst(at: now)
@@ -243,10 +261,11 @@ struct SendScheduler: Sendable {
     }
   }
 
-  private func waitsForSound(_ message: Message?) -> Bool {
-    guard case .streamStopped(let stopped) = message else { return false }
-    let isUnderWay = begun[Int(Channel.audio.rawValue)] != nil && audioUnderWay == stopped.stream
-    return isUnderWay || audio.holds(stopped.stream)
+  /// Whether the message at the front has to let sound leave first.
+  private var waitsForSound: Bool {
+    guard let after = control.first?.afterAudio, after > 0 else { return false }
+    let isUnderWay = begun[Int(Channel.audio.rawValue)] != nil && audioBegun <= after
+    return isUnderWay || audio.gone < after
   }
 
   /// Clock messages say when they leave, not when they were queued.
@@ -262,6 +281,19 @@ struct SendScheduler: Sendable {
       .sessionPaused, .sessionResumed, .sessionClose, .sessionClosed, .streamStart, .streamStarted, .streamChanged,
       .streamStop, .streamStopped, .keyframeRequest, .audioChanged, .photoRequest, .photoResult:
       return message
+    }
+  }
+}
+
+extension Message {
+  /// After it no sound of a stream is to follow.
+  fileprivate var endsSound: Bool {
+    switch self {
+    case .streamStopped, .sessionPaused, .sessionClosed: true
+    case .hello, .goodbye, .ping, .pong, .clockRequest, .clockReply, .feedback, .failure, .deviceState, .sessionOpen,
+      .sessionOpened, .sessionResumed, .sessionClose, .streamStart, .streamStarted, .streamChanged, .streamStop,
+      .keyframeRequest, .audioChanged, .photoRequest, .photoResult:
+      false
     }
   }
 }

@@ -68,7 +68,10 @@ struct MessageFixtureTests {
       "| silence (`silenceDeadline`) | \(limits.silenceDeadline.components.seconds) s |",
       "| farewell (`farewellDeadline`) | \(Int(limits.farewellDeadline.milliseconds)) ms |",
       "| feedback interval (`feedbackInterval`) | \(Int(limits.feedbackInterval.milliseconds)) ms |",
-      "| control | \(limits.controlQueueUnits) messages |", "| photo | \(limits.photoQueueUnits) photos |",
+      "| control | \(limits.controlQueueUnits) messages |",
+      "| audio | its oldest unit \(Int(limits.audioQueueAge.milliseconds)) ms old, or \(limits.audioQueueBytes / 1024) KiB |",
+      "8000 to 192000; for Opus", "at least 1, at most \(Int(AudioUnit.longest.milliseconds)) ms |",
+      "| photo | \(limits.photoQueueUnits) photos |",
       "at most \(Text.limit), followed by",
     ] { #expect(document.contains(row), "\(row)") }
   }

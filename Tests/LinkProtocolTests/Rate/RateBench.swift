@@ -15,6 +15,13 @@ struct RateBench {
     var video: VideoParameters
   }
 
+  /// Units of sound, each of so many bytes and frames.
+  struct Sound {
+    var bytes: Int
+    var frames: UInt16
+    var rate: UInt32
+  }
+
   static let medium = PixelSize(width: 504, height: 896)
   static let low = PixelSize(width: 360, height: 640)
 
@@ -33,9 +40,13 @@ struct RateBench {
   var content: Bitrate?
   /// The encoder keeps to each rung's own bit rate, as replayed units do.
   var ignoresTarget = false
+  /// What is sent beside the pictures.
+  var sound: Sound?
   private(set) var looks: [Look] = []
   private(set) var steps: [(time: Double, from: VideoParameters, to: VideoParameters)] = []
   private(set) var delays: [Duration] = []
+  private(set) var soundDelays: [Duration] = []
+  private var nextSound: Instant
   private(set) var largestWait = Duration.zero
   private var generator = SeededGenerator(seed: 7)
   private var pictures = 0
@@ -51,6 +62,7 @@ struct RateBench {
     rate = SendingRate(ladder)
     pair.open()
     began = pair.now
+    nextSound = pair.now
   }
 
   var time: Double { (pair.now - began).seconds }
@@ -62,7 +74,13 @@ struct RateBench {
     let end = pair.now + duration
     while pair.now < end {
       send()
-      pair.advance(by: .seconds(1) / Int(rate.rung.video.frameRate))
+      let next = pair.now + .seconds(1) / Int(rate.rung.video.frameRate)
+      nextSound = max(nextSound, pair.now)
+      while sound != nil, nextSound < next {
+        pair.advance(by: nextSound - pair.now)
+        sendSound()
+      }
+      pair.advance(by: next - pair.now)
       note()
     }
   }
@@ -77,6 +95,15 @@ struct RateBench {
       payload: [UInt8](repeating: 1, count: size(isSync: isSync)))
     pair.input(.glasses) { endpoint, now in endpoint.send(unit, at: now) }
     look()
+  }
+
+  private mutating func sendSound() {
+    guard let sound else { return }
+    let unit = AudioUnit(
+      stream: StreamID(1), codec: .opus, sampleRate: sound.rate, channels: 2, frames: sound.frames,
+      captured: DeviceTime(nanoseconds: pair.now.nanoseconds), payload: [UInt8](repeating: 1, count: sound.bytes))
+    pair.input(.glasses) { endpoint, now in endpoint.send(unit, at: now) }
+    nextSound = nextSound + .milliseconds(20)
   }
 
   /// As `FrameRateControl` spends: a sync unit of a third of a second, paid back by the pictures after it.
@@ -111,14 +138,23 @@ struct RateBench {
       needsSync = true
     }
     for event in pair.takeAppEvents() {
-      guard case .accessUnit(let received) = event else { continue }
-      delays.append(received.arrived - Instant(nanoseconds: received.unit.captured.nanoseconds))
+      switch event {
+      case .accessUnit(let received):
+        delays.append(received.arrived - Instant(nanoseconds: received.unit.captured.nanoseconds))
+      case .audio(let received):
+        soundDelays.append(received.arrived - Instant(nanoseconds: received.unit.captured.nanoseconds))
+      default: break
+      }
     }
     largestWait = max(largestWait, pair.glasses.videoFlow(at: pair.now).waitingAge)
   }
 
   /// A percentile of the delays from capture to arrival.
-  func delay(_ share: Double) -> Duration {
+  func delay(_ share: Double) -> Duration { percentile(delays, share) }
+  func soundDelay(_ share: Double) -> Duration { percentile(soundDelays, share) }
+  var deliveredSound: Int { soundDelays.count }
+
+  private func percentile(_ delays: [Duration], _ share: Double) -> Duration {
     let sorted = delays.sorted()
     return sorted.isEmpty ? .zero : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
   }

@@ -90,6 +90,10 @@ struct VideoFlowTests {
       flow.travelDelay = .milliseconds(Int.random(in: 0...2000, using: &generator))
       flow.waitingAge = .milliseconds(Int.random(in: 0...500, using: &generator))
       flow.overflows = extremes.randomElement(using: &generator) ?? 0
+      flow.audioRate = .bitsPerSecond([0, 64_000, 3_000_000, .max].randomElement(using: &generator) ?? 0)
+      flow.audioSentBytes = extremes.randomElement(using: &generator) ?? 0
+      flow.audioAcknowledgedBytes = extremes.randomElement(using: &generator) ?? 0
+      flow.audioAcknowledged = Instant(nanoseconds: Int64.random(in: .min ... .max, using: &generator))
       _ = control.look(flow)
       #expect(control.estimate >= RateRules.floor && control.estimate <= control.ceiling)
       #expect(control.target > .kilobitsPerSecond(0) && control.target <= control.estimate)
