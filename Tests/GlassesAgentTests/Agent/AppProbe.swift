@@ -13,7 +13,8 @@ final class AppProbe: Sendable {
   init(_ agent: GlassesAgent, timekeeper: any Timekeeper, app: String = "app") {
     var generator = SeededGenerator(seed: 7)
     let hello = Hello(
-      role: .app, capabilities: [.videoHEVC, .photoJPEG], identifier: app, name: app, softwareVersion: "1",
+      role: .app, capabilities: [.videoHEVC, .photoJPEG, .audioPCM, .audioOpus], identifier: app, name: app,
+      softwareVersion: "1",
       nonce: Nonce(from: &generator))
     let pair = MemoryLink.makePair(timekeeper: timekeeper)
     agent.accept(pair.glasses)
@@ -48,6 +49,12 @@ final class AppProbe: Sendable {
     }
   }
 
+  var sound: [ReceivedAudio] {
+    events.compactMap {
+      if case .audio(let unit) = $0 { unit } else { nil }
+    }
+  }
+
   var photoResults: [PhotoResult] {
     messages.compactMap {
       if case .photoResult(let result) = $0 { result } else { nil }
@@ -69,13 +76,19 @@ final class AppProbe: Sendable {
   }
 }
 
-/// Grants the camera to apps by name.
+/// Grants the sensors to apps by name; the microphone unless it is denied to all.
 final class ListedPermissions: AgentPermissions {
   private let allowed: Mutex<Set<String>>
+  private let isMicrophoneDenied = Mutex(false)
 
   init(_ allowed: Set<String>) { self.allowed = Mutex(allowed) }
 
+  var denyMicrophone: Bool {
+    get { isMicrophoneDenied.withLock { $0 } }
+    set { isMicrophoneDenied.withLock { $0 = newValue } }
+  }
+
   func allow(_ app: String) { _ = allowed.withLock { $0.insert(app) } }
   func allowsCamera(app: String) -> Bool { allowed.withLock { $0.contains(app) } }
-  func allowsMicrophone(app: String) -> Bool { allowed.withLock { $0.contains(app) } }
+  func allowsMicrophone(app: String) -> Bool { !denyMicrophone && allowed.withLock { $0.contains(app) } }
 }
