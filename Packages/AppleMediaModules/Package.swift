@@ -15,7 +15,11 @@ let package = Package(
   targets: [
     .target(name: "CoreMedia", dependencies: [.product(name: "PortableMedia", package: "Glasswing")]),
     .target(name: "CoreVideo", dependencies: [.product(name: "PortableMedia", package: "Glasswing")]),
-    .target(name: "AVFAudio", dependencies: [.product(name: "PortableMedia", package: "Glasswing")]),
+    .target(
+      name: "AVFAudio",
+      dependencies: [
+        .product(name: "PortableMedia", package: "Glasswing"), .product(name: "MWDATCamera", package: "Glasswing"),
+      ]),
     .testTarget(name: "AppleMediaModulesTests", dependencies: ["CoreMedia", "CoreVideo", "AVFAudio"]),
   ],
   swiftLanguageModes: [.v6]

@@ -23,6 +23,7 @@
 
 static const unsigned glasswing_libavformat_version = LIBAVFORMAT_VERSION_INT;
 static const unsigned glasswing_libavcodec_version = LIBAVCODEC_VERSION_INT;
+static const unsigned glasswing_libswresample_version = LIBSWRESAMPLE_VERSION_INT;
 static const unsigned glasswing_libswscale_version = LIBSWSCALE_VERSION_INT;
 static const unsigned glasswing_libavutil_version = LIBAVUTIL_VERSION_INT;
 static const int64_t glasswing_av_nopts = AV_NOPTS_VALUE;

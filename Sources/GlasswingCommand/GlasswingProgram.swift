@@ -34,6 +34,7 @@ enum GlasswingProgram {
   private static func run(_ arguments: Arguments) async throws(CommandFailure) -> ExitStatus {
     switch arguments.command {
     case .record: try await RecordCommand(arguments).run()
+    case .stream: try await StreamCommand(arguments).run()
     case .photo: try await PhotoCommand(arguments).run()
     case .demo: try await DemoCommand(arguments).run()
     case .bench: try await BenchCommand(arguments).run()

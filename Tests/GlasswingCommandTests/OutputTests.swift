@@ -14,6 +14,11 @@ struct OutputTests {
     #expect(line.text == "0:04.2  101 frames  24.0 fps  812 kbit/s  age 7.2/13 ms  0 dropped")
     line.note = "REC 0:01.0"
     #expect(line.text.hasSuffix("  REC 0:01.0"))
+    line.note = ""
+    line.level = -21.4
+    #expect(line.text == "0:04.2  101 frames  24.0 fps  812 kbit/s  age 7.2/13 ms  0 dropped  -21 dB")
+    line.note = "REC 0:01.0"
+    #expect(line.text.hasSuffix("0 dropped  REC 0:01.0"), "the level is what is left out")
     line = ProgressLine(
       elapsed: .seconds(123_456), frames: .max, framesPerSecond: 99_999, bitsPerSecond: .max, ageP50: .seconds(60),
       ageP95: .seconds(67), drops: .max, note: "REC 12:34:56.7")

@@ -1,7 +1,6 @@
 import Foundation
 import GlassesAgent
 import Glasswing
-import Glibc
 import LinkProtocol
 import MWDATCamera
 import MediaEncoding
@@ -176,7 +175,7 @@ struct RecordBench {
     let lane = timekeeper.makeLane("bench-record")
     defer { lane.end() }
     var appends: [Duration] = []
-    let cpuBefore = Self.processorTime()
+    let cpuBefore = ProcessorTime.now
     let begun = timekeeper.now
     for (number, sample) in samples.enumerated() {
       let due = begun + .seconds(1) * number / setting.framesPerSecond
@@ -186,18 +185,10 @@ struct RecordBench {
       try recorder.append(sample)
       appends.append(timekeeper.now - start)
     }
-    let cpu = Self.processorTime() - cpuBefore
+    let cpu = ProcessorTime.now - cpuBefore
     let wall = timekeeper.now - begun
     _ = try await recorder.finish()
     return (cpu.seconds / max(wall.seconds, 0.001) * 100, appends)
-  }
-
-  /// User and system time of all threads.
-  private static func processorTime() -> Duration {
-    var usage = rusage()
-    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    let time = { (value: timeval) in Duration.seconds(value.tv_sec) + .microseconds(value.tv_usec) }
-    return time(usage.ru_utime) + time(usage.ru_stime)
   }
 
   private func record(_ source: URL, into file: URL) async throws -> Int {

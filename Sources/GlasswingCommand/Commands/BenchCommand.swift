@@ -22,6 +22,7 @@ struct BenchCommand {
     Interruption.shared.whenRaised { _ in }
     switch arguments.operand {
     case "allocations": try await show(AllocationBench(arguments, timekeeper).run())
+    case "audio": try await show(AudioBench(arguments, timekeeper).run())
     case "first-frame": try await show(FirstFrameBench(arguments, timekeeper).run())
     case "latency": try await show(LatencyBench(arguments, timekeeper).run())
     case "link": try await show(LinkBench(arguments, timekeeper).run())

@@ -38,7 +38,8 @@ final class DemoCommand: Sendable {
   func run() async throws(CommandFailure) -> ExitStatus {
     try files.check()
     let viewer = try Viewer(timekeeper: timekeeper)
-    let camera = try await SimulatedCamera.open(arguments, arguments.configuration(.hvc1))
+    let configuration = arguments.configuration(.hvc1)
+    let camera = try await SimulatedCamera.open(arguments, configuration)
     let stream = camera.stream
     let watch = StreamWatch(stream) { [end] in end.resume(with: .stream($0)) }
     let tokens = ListenerTokenBag()
@@ -49,11 +50,17 @@ final class DemoCommand: Sendable {
     viewer.watch(stream) { [weak self] now in
       self?.say("first picture \(ProgressLine.decimal((now - begun).milliseconds, places: 1)) ms after the start")
     }
+    let meter = SoundMeter()
+    if configuration.audioCodec != nil { meter.listen(to: stream) }
     readKeys(stream)
     stream.start()
     let display = FigureDisplay(quiet: arguments.has(.quiet), timekeeper: timekeeper) { [timekeeper, self] in
-      var line = ProgressLine(stream.statistics, elapsed: timekeeper.now - begun, note: note())
+      let level = meter.level
+      // The keys have been told; the level is worth more than their reminder.
+      let note = note() ?? (level == nil && Terminal.hasKeyboard ? "p r q" : "")
+      var line = ProgressLine(stream.statistics, elapsed: timekeeper.now - begun, note: note)
       (line.ageP50, line.ageP95) = viewer.ages
+      line.level = level
       return line
     }
     let outcome = await end.value()
@@ -63,6 +70,7 @@ final class DemoCommand: Sendable {
     watch.end()
     tokens.clear()
     viewer.end()
+    meter.end()
     await camera.close()
     guard case .stream(let cause) = outcome else { return .done }
     let failure = CommandFailure(feed: arguments.givenText(.feed), cause: cause ?? "the stream ended")
@@ -74,9 +82,8 @@ final class DemoCommand: Sendable {
     if !arguments.has(.quiet) { Console.shared.log(text) }
   }
 
-  private func note() -> String {
-    guard let recording = recording.withLock({ $0 }) else { return Terminal.hasKeyboard ? "p r q" : "" }
-    return "REC \(ProgressLine.clock(timekeeper.now - recording.since))"
+  private func note() -> String? {
+    recording.withLock { $0 }.map { "REC \(ProgressLine.clock(timekeeper.now - $0.since))" }
   }
 
   private func limitTime(from begun: Instant) {

@@ -60,9 +60,10 @@ struct RecordCommand {
     // Before the name is taken: a signal must not leave an empty file.
     Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
     let recorder = try makeRecorder()
+    let configuration = arguments.configuration(.hvc1)
     let camera: SimulatedCamera
     do throws(CommandFailure) {
-      camera = try await SimulatedCamera.open(arguments, arguments.configuration(.hvc1))
+      camera = try await SimulatedCamera.open(arguments, configuration)
     } catch {
       // Takes the claimed name back.
       _ = try? await recorder.finish()
@@ -77,12 +78,17 @@ struct RecordCommand {
       throw CommandFailure(recording: error)
     }
     let stream = camera.stream
+    let meter = SoundMeter()
+    if configuration.audioCodec != nil, !arguments.has(.quiet) { meter.listen(to: stream) }
     stream.start()
     let display = FigureDisplay(quiet: arguments.has(.quiet), timekeeper: timekeeper) { [timekeeper] in
-      ProgressLine(stream.statistics, elapsed: timekeeper.now - begun)
+      var line = ProgressLine(stream.statistics, elapsed: timekeeper.now - begun)
+      line.level = meter.level
+      return line
     }
     let outcome = await end.value()
     display.end()
+    meter.end()
     await events.cancel()
     watch.end()
     let statistics = stream.statistics

@@ -78,7 +78,15 @@ extension Arguments {
       case _: .medium
       }
     return StreamConfiguration(
-      videoCodec: codec, resolution: resolution, frameRate: text(.fps).flatMap { UInt($0) } ?? 30)
+      videoCodec: codec, audioCodec: audioCodec, resolution: resolution,
+      frameRate: text(.fps).flatMap { UInt($0) } ?? 30)
+  }
+
+  /// Sound, for the commands that can leave it out and weren't asked to.
+  private var audioCodec: AudioCodec? {
+    guard OptionTable.spec(command).options.contains(.noAudio), !has(.noAudio) else { return nil }
+    let rate = text(.audioRate).flatMap { UInt($0) }.flatMap { AudioSampleRate(rawValue: $0) } ?? .rate48000
+    return .pcm(sampleRate: rate, numberOfChannels: text(.audioChannels).flatMap { UInt32($0) } ?? 2)
   }
 
   /// Real glasses need a companion, which this version doesn't have.

@@ -7,6 +7,10 @@ enum Option: String, CaseIterable, Hashable, Sendable {
   case resolution
   case fps
   case bitrate
+  case noAudio = "no-audio"
+  case audioRate = "audio-rate"
+  case audioChannels = "audio-channels"
+  case audioOut = "audio-out"
   case seconds
   case output
   case folder
@@ -47,6 +51,7 @@ struct OptionSpec: Sendable {
 /// The commands, in the order in which help lists them.
 enum Command: String, CaseIterable, Hashable, Sendable {
   case record
+  case stream
   case photo
   case demo
   case bench

@@ -11,7 +11,9 @@ enum OptionTable {
     case .feed:
       OptionSpec(
         option, value: .file,
-        help: "what the simulated glasses see: any video file that FFmpeg reads; without it a test pattern")
+        help:
+          "what the simulated glasses see and hear: any video file that FFmpeg reads; without it a test pattern that "
+          + "beeps")
     case .resolution:
       OptionSpec(
         option, short: "r", value: .choice(["low", "medium", "high"]),
@@ -22,6 +24,16 @@ enum OptionTable {
       OptionSpec(
         option, short: "b", value: .bitrate(.kilobitsPerSecond(50)...(.kilobitsPerSecond(50_000))),
         help: "what the simulated glasses encode at; without it what suits size and rate")
+    case .noAudio:
+      OptionSpec(option, help: "leave the sound out; the microphone stays untouched")
+    case .audioRate:
+      OptionSpec(
+        option, value: .choice(["16000", "44100", "48000"]), help: "samples of sound a second", fallback: "48000")
+    case .audioChannels:
+      OptionSpec(option, value: .choice(["1", "2"]), help: "channels of sound", fallback: "2")
+    case .audioOut:
+      OptionSpec(
+        option, short: "a", value: .file, help: "write the sound, and nothing else, to this .wav or .flac file")
     case .seconds:
       OptionSpec(option, short: "s", value: .duration(atLeast: .milliseconds(100)), help: "how long to go on")
     case .output:
@@ -55,6 +67,7 @@ enum OptionTable {
   static func spec(_ command: Command) -> CommandSpec {
     switch command {
     case .record: record
+    case .stream: stream
     case .photo: photo
     case .demo: demo
     case .bench: bench
@@ -68,17 +81,19 @@ enum OptionTable {
   }
 
   private static let record = CommandSpec(
-    .record, summary: "record what the glasses see",
+    .record, summary: "record what the glasses see and hear",
     details: [
-      "Records video as the glasses send it, without encoding it again, until the asked time has passed or until "
-        + "Ctrl-C. The file can be played at any moment, also after a crash or a power cut, up to at most two "
-        + "seconds before it.",
+      "Records video as the glasses send it, without encoding it again, and sound beside it, until the asked time has "
+        + "passed or until Ctrl-C. The file can be played at any moment, also after a crash or a power cut, up to at "
+        + "most two seconds before it.",
       "When the picture's size changes on the way, MP4 and MOV go on in a second file, NAME-002; MKV stays one.",
       "Interrupted before the asked time, the file is complete as far as it goes and the exit code is 2. "
         + "Without --seconds, Ctrl-C is the regular end and the exit code is 0.",
     ],
     options: [
-      .output, .seconds, .simulate, .feed, .resolution, .fps, .bitrate, .container, .force, .json, .quiet,
+      .output, .seconds, .simulate, .feed, .resolution, .fps, .bitrate, .noAudio, .audioRate, .audioChannels,
+      .container,
+      .force, .json, .quiet,
     ],
     required: [.output],
     examples: [
@@ -86,6 +101,26 @@ enum OptionTable {
       .init(
         line: "glasswing record --simulate --feed street.mp4 --resolution high --fps 24 -o out.mkv",
         help: "a film as the glasses would send it, until Ctrl-C"),
+    ])
+
+  private static let stream = CommandSpec(
+    .stream, summary: "stream, and see figures while it lasts",
+    details: [
+      "Streams pictures and sound as an app would, and shows live figures until the asked time has passed or until "
+        + "Ctrl-C. With --audio-out the sound goes into a file; pictures go nowhere.",
+      "age is the time from a picture's capture to its arrival, as median and 95th percentile; dB is how loud the sound "
+        + "is, where 0 is full scale.",
+      "Interrupted before the asked time, the exit code is 2. Without --seconds, Ctrl-C is the regular end and the "
+        + "exit code is 0.",
+    ],
+    options: [
+      .audioOut, .seconds, .simulate, .feed, .resolution, .fps, .bitrate, .noAudio, .audioRate, .audioChannels, .force,
+      .json, .quiet,
+    ],
+    examples: [
+      .init(line: "glasswing stream --simulate --seconds 10", help: "ten seconds of the test pattern"),
+      .init(
+        line: "glasswing stream --simulate --feed street.mp4 --audio-out street.wav", help: "the sound of a film"),
     ])
 
   private static let photo = CommandSpec(
@@ -107,9 +142,10 @@ enum OptionTable {
     details: [
       "Starts simulated glasses and an app that watches them, and shows live figures. Keys: p takes a photo, r starts "
         + "and ends a recording, q ends. Without a terminal it writes a line every few seconds until it is signalled.",
-      "age is the time from a picture's capture to its delivery, decoded, as median and 95th percentile.",
+      "age is the time from a picture's capture to its delivery, decoded, as median and 95th percentile; dB is how loud "
+        + "the sound is, where 0 is full scale.",
     ],
-    options: [.feed, .resolution, .fps, .bitrate, .folder, .seconds, .quiet],
+    options: [.feed, .resolution, .fps, .bitrate, .noAudio, .folder, .seconds, .quiet],
     examples: [
       .init(line: "glasswing demo", help: "the test pattern"),
       .init(line: "glasswing demo --feed street.mp4 --resolution high", help: "a film"),
@@ -125,6 +161,7 @@ enum OptionTable {
       placeholder: "WHAT", isRequired: true,
       choices: [
         .init(name: "allocations", help: "the allocator's calls for each delivered frame"),
+        .init(name: "audio", help: "sound from capture to delivery, and what it adds to pictures"),
         .init(name: "first-frame", help: "start() to the first decoded picture"),
         .init(name: "latency", help: "a picture's capture to its decoded delivery"),
         .init(name: "link", help: "an encoded picture into the link to out of it"),

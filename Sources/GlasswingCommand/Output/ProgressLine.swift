@@ -10,20 +10,27 @@ struct ProgressLine: Equatable {
   var ageP50: Duration?
   var ageP95: Duration?
   var drops: UInt64 = 0
+  /// How loud the sound is, in decibels below full scale; nil where there is none. Left out where it doesn't fit.
+  var level: Double?
   /// What goes on besides, such as `REC 3s`; cut off where it doesn't fit.
   var note = ""
 
   /// One column less than a terminal has, so that no terminal breaks the line.
   static let width = TextLayout.width - 1
 
-  /// `0:04.2  101 frames  24.0 fps   812 kbit/s  age 7/9 ms  0 dropped`
+  /// `0:04.2  101 frames  24.0 fps  812 kbit/s  age 7.2/13 ms  0 dropped  -21 dB`
   var text: String {
     var parts = [Self.clock(elapsed), "\(frames) frames"]
     parts.append(Self.decimal(framesPerSecond, places: 1) + " fps")
     parts.append("\(bitsPerSecond / 1000) kbit/s")
     if let ageP50, let ageP95 { parts.append("age \(Self.age(ageP50))/\(Self.age(ageP95)) ms") }
     parts.append("\(drops) dropped")
-    if !note.isEmpty { parts.append(note) }
+    let note = note.isEmpty ? [] : [note]
+    if let level {
+      let whole = (parts + [Self.decimal(level, places: 0) + " dB"] + note).joined(separator: "  ")
+      if whole.count <= Self.width { return whole }
+    }
+    parts += note
     return String(parts.joined(separator: "  ").prefix(Self.width))
   }
 

@@ -28,6 +28,7 @@ package enum MediaLibraries {
     [
       ffmpeg("libavformat", "libavformat59", avformat_version(), glasswing_libavformat_version),
       ffmpeg("libavcodec", "libavcodec59", avcodec_version(), glasswing_libavcodec_version),
+      ffmpeg("libswresample", "libswresample4", swresample_version(), glasswing_libswresample_version),
       ffmpeg("libswscale", "libswscale6", swscale_version(), glasswing_libswscale_version),
       ffmpeg("libavutil", "libavutil57", avutil_version(), glasswing_libavutil_version),
       heif,

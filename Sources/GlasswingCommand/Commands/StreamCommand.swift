@@ -1,0 +1,261 @@
+import Foundation
+import Glasswing
+import LinkProtocol
+import LinkTransport
+import MWDATCamera
+import MWDATCore
+import Units
+
+/// `glasswing stream`: a stream and its figures, its sound into a file if asked, until the asked time, a signal or a
+/// failure.
+struct StreamCommand {
+  private enum End: Sendable {
+    /// The asked time has passed.
+    case complete
+    case signal
+    /// The stream stopped, for this reason.
+    case stream(String?)
+    case recorder(RecorderError)
+    /// The file should have its length, but sound stopped coming.
+    case stalled
+  }
+
+  /// For `--json`.
+  struct Result: Codable, Equatable {
+    /// What came of sound.
+    struct Sound: Codable, Equatable {
+      let rate: Int
+      let channels: Int
+      /// Samples of each channel.
+      let frames: Int
+      let missing: Int
+      let level: Double?
+      let file: String?
+
+      enum CodingKeys: String, CodingKey {
+        case rate, channels, frames, missing, file
+        case level = "level_db"
+      }
+    }
+
+    let complete: Bool
+    let frames: Int
+    let seconds: Double
+    let framesPerSecond: Double
+    let kbitPerSecond: Double
+    let dropped: Int
+    let width: Int?
+    let height: Int?
+    let firstFrame: Double?
+    let ageP50: Double?
+    let ageP95: Double?
+    let sound: Sound?
+
+    enum CodingKeys: String, CodingKey {
+      case complete, frames, seconds, dropped, width, height, sound
+      case framesPerSecond = "fps"
+      case kbitPerSecond = "kbit_per_s"
+      case firstFrame = "first_frame_ms"
+      case ageP50 = "age_p50_ms"
+      case ageP95 = "age_p95_ms"
+    }
+  }
+
+  /// How long after its asked length a file may still grow.
+  private static let grace: Duration = .seconds(3)
+
+  private let arguments: Arguments
+  private let timekeeper: any Timekeeper
+  private let limit: Duration?
+  private let file: String?
+
+  init(_ arguments: Arguments, timekeeper: any Timekeeper = SystemTimekeeper.shared) {
+    self.arguments = arguments
+    self.timekeeper = timekeeper
+    limit = arguments.duration(.seconds)
+    file = arguments.givenText(.audioOut)
+  }
+
+  func run() async throws(CommandFailure) -> ExitStatus {
+    try arguments.checkSimulated()
+    let end = ResumeOnce<End>()
+    // Before the name is taken: a signal must not leave an empty file.
+    Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
+    let recorder = try makeRecorder()
+    let configuration = arguments.configuration(.hvc1)
+    let camera: SimulatedCamera
+    do throws(CommandFailure) {
+      camera = try await SimulatedCamera.open(arguments, configuration)
+    } catch {
+      // Takes the claimed name back.
+      _ = try? await recorder?.finish()
+      throw error
+    }
+    let stream = camera.stream
+    let watch = StreamWatch(stream) { end.resume(with: .stream($0)) }
+    let tokens = ListenerTokenBag()
+    let meter = SoundMeter()
+    if configuration.audioCodec != nil { meter.listen(to: stream) }
+    let clock = StreamedTime(timekeeper: timekeeper)
+    let lane = timekeeper.makeLane("stream-length")
+    stream.videoFramePublisher.listen { [limit, file] _ in
+      guard let first = clock.sawPicture(), let limit else { return }
+      // A file has its own measure of the asked length.
+      lane.run(at: first + limit + (file == nil ? .zero : Self.grace)) {
+        end.resume(with: file == nil ? .complete : .stalled)
+      }
+    }.store(in: tokens)
+    if let recorder { try record(stream, recorder, end, tokens) }
+    stream.start()
+    let display = FigureDisplay(quiet: arguments.has(.quiet), timekeeper: timekeeper) {
+      var line = ProgressLine(stream.statistics, elapsed: clock.elapsed)
+      line.level = meter.level
+      return line
+    }
+    let outcome = await end.value()
+    clock.end()
+    display.end()
+    lane.end()
+    tokens.clear()
+    meter.end()
+    watch.end()
+    let statistics = stream.statistics
+    let video = stream.negotiatedConfiguration
+    var written: Swift.Result<RecordingSummary, RecorderError>?
+    if let recorder { written = await finish(recorder) }
+    await camera.close()
+    let report = Report(statistics: statistics, video: video, length: clock.elapsed, meter: meter, written: written)
+    return try conclude(outcome, report)
+  }
+
+  // MARK: The file
+
+  private func makeRecorder() throws(CommandFailure) -> Recorder? {
+    guard let file else { return nil }
+    guard !arguments.has(.noAudio) else {
+      throw CommandFailure(
+        subject: "stream", "--audio-out has nothing to write with --no-audio", next: "leave one of them out")
+    }
+    guard ["wav", "flac"].contains(URL(filePath: file).pathExtension.lowercased()) else {
+      throw CommandFailure(
+        subject: file, "the name's ending says no kind of sound file", next: "use .wav or .flac after --audio-out")
+    }
+    var options = Recorder.Options()
+    options.overwrites = arguments.has(.force)
+    options.limit = limit
+    do throws(RecorderError) {
+      return try Recorder(to: URL(filePath: file), options: options)
+    } catch {
+      throw CommandFailure(recording: error, option: .audioOut)
+    }
+  }
+
+  private func record(
+    _ stream: MWDATCamera.Stream, _ recorder: Recorder, _ end: ResumeOnce<End>, _ tokens: ListenerTokenBag
+  ) throws(CommandFailure) {
+    recorder.eventPublisher.listen { event in
+      if event.kind == .reachedLimit {
+        end.resume(with: .complete)
+      } else if event.kind == .failed, let error = event.error {
+        end.resume(with: .recorder(error))
+      }
+    }.store(in: tokens)
+    do throws(RecorderError) {
+      try recorder.record(stream)
+    } catch {
+      throw CommandFailure(recording: error, option: .audioOut)
+    }
+  }
+
+  private func finish(_ recorder: Recorder) async -> Swift.Result<RecordingSummary, RecorderError> {
+    do throws(RecorderError) {
+      return .success(try await recorder.finish())
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  // MARK: The end
+
+  private struct Report {
+    let statistics: StreamStatistics
+    let video: NegotiatedVideo?
+    let length: Duration
+    let meter: SoundMeter
+    let written: Swift.Result<RecordingSummary, RecorderError>?
+  }
+
+  private func conclude(_ end: End, _ report: Report) throws(CommandFailure) -> ExitStatus {
+    guard report.statistics.frames > 0 else {
+      switch end {
+      case .stream(let cause?): throw CommandFailure(feed: arguments.givenText(.feed), cause: cause)
+      case .recorder(let error): throw CommandFailure(recording: error, option: .audioOut)
+      case .complete, .signal, .stalled, .stream:
+        throw CommandFailure(.cutOff, subject: "stream", "interrupted before the first picture")
+      }
+    }
+    let isComplete: Bool
+    switch end {
+    case .complete: isComplete = true
+    case .signal: isComplete = limit == nil
+    case .stream, .recorder, .stalled: isComplete = false
+    }
+    try tell(report, isComplete)
+    switch end {
+    case .complete, .signal: break
+    case .stream(let cause):
+      throw CommandFailure(
+        .cutOff, subject: arguments.givenText(.feed) ?? "stream", cause ?? "the stream ended",
+        next: file == nil ? nil : "the file plays up to there")
+    case .stalled:
+      throw CommandFailure(
+        .cutOff, subject: file, "sound stopped coming before the asked time", next: "the file plays up to there")
+    case .recorder(let error): throw CommandFailure(.cutOff, recording: error, option: .audioOut)
+    }
+    if case .failure(let error) = report.written {
+      throw CommandFailure(.cutOff, recording: error, option: .audioOut)
+    }
+    return isComplete ? .done : .cutOff
+  }
+
+  private func tell(_ report: Report, _ isComplete: Bool) throws(CommandFailure) {
+    let statistics = report.statistics
+    let seconds = report.length.seconds
+    let dropped = Int(clamping: statistics.drops.total)
+    let rate = seconds > 0 ? Double(statistics.bytes) * 8 / seconds / 1000 : 0
+    // The time is between the first and the last.
+    let pictures = seconds > 0 ? Double(statistics.frames - 1) / seconds : 0
+    let sound = sound(report)
+    if arguments.has(.json) {
+      try Console.shared.result(
+        JSONResult.text(
+          Result(
+            complete: isComplete, frames: Int(clamping: statistics.frames), seconds: (seconds * 1000).rounded() / 1000,
+            framesPerSecond: (pictures * 100).rounded() / 100, kbitPerSecond: (rate * 10).rounded() / 10,
+            dropped: dropped, width: report.video?.width, height: report.video?.height,
+            firstFrame: statistics.firstFrame.map(Spread.milliseconds),
+            ageP50: statistics.ageP50.map(Spread.milliseconds), ageP95: statistics.ageP95.map(Spread.milliseconds),
+            sound: sound)))
+    }
+    guard !arguments.has(.quiet) else { return }
+    let decimal = ProgressLine.decimal
+    Console.shared.log(
+      "\(statistics.frames) frames, \(decimal(seconds, 2)) s, \(decimal(pictures, 1)) fps, \(decimal(rate, 0)) kbit/s, "
+        + "\(dropped) dropped")
+    guard let sound else { return }
+    let name = sound.file.map { ShownPath.shorten($0) } ?? "sound"
+    Console.shared.log(
+      "\(name): \(decimal(Double(sound.frames) / Double(sound.rate), 2)) s, \(sound.rate) Hz, "
+        + "\(sound.channels == 1 ? "1 channel" : "\(sound.channels) channels"), "
+        + "\(decimal(Double(sound.missing) / Double(sound.rate), 2)) s missing")
+  }
+
+  private func sound(_ report: Report) -> Result.Sound? {
+    guard case .pcm(let rate, let channels) = arguments.configuration(.hvc1).audioCodec else { return nil }
+    let frames = report.meter.frames
+    return Result.Sound(
+      rate: Int(rate.rawValue), channels: Int(channels), frames: Int(clamping: frames.heard),
+      missing: Int(clamping: frames.missing), level: report.meter.overallLevel,
+      file: (try? report.written?.get())?.files.first?.path)
+  }
+}
