@@ -135,18 +135,55 @@ struct ErrorTests {
     },
   ]
 
+  private enum SessionEvent: Equatable {
+    case state(DeviceSessionState)
+    case error(DeviceSessionError)
+  }
+
+  @Test(
+    "ERR-2, ERR-3: what keeps a session from starting gives each listener one terminal error, then stopping, stopped",
+    arguments: [
+      SessionCause("answers nothing", "session.dwaUnavailable") { $0.agent.faults.ignoresMessages = true },
+      SessionCause("dead peer", "session.dwaUnavailable") {
+        $0.link.hold(.toApp)
+        $0.link.hold(.toGlasses)
+      },
+      SessionCause("thermal critical", "session.thermalCritical") { $0.setThermalLevel(.critical) },
+    ])
+  func sessionStartErrors(_ cause: SessionCause) async throws {
+    try await withGlassesByHand { glasses, clock in
+      let selector = SpecificDeviceSelector(device: glasses.deviceIdentifier)
+      let session = try Wearables.shared.createSession(deviceSelector: selector)
+      let tokens = ListenerTokenBag()
+      let listeners = (0..<3).map { _ in Observed<SessionEvent>() }
+      for heard in listeners {
+        session.statePublisher.listen { heard.record(.state($0)) }.store(in: tokens)
+        session.errorPublisher.listen { heard.record(.error($0)) }.store(in: tokens)
+      }
+      cause.act(glasses)
+      try session.start()
+      clock.walk(.seconds(20), until: { session.state == .stopped })
+      clock.walk(.milliseconds(100))
+      for heard in listeners {
+        let error = try #require(
+          heard.values.lazy.compactMap { if case .error(let error) = $0 { error } else { nil } }.first)
+        #expect(heard.values == [.state(.starting), .error(error), .state(.stopping), .state(.stopped)])
+        #expect(error.facts.name == cause.name)
+        #expect(error.facts.severity == .terminal)
+      }
+      #expect(session.lastFailure?.message.isEmpty == false)
+      tokens.clear()
+    }
+  }
+
   @Test(
     "ERR-2, ERR-3: what ends a session gives each listener one terminal error, then stopping, stopped",
     arguments: sessionCauses)
   func sessionErrors(_ cause: SessionCause) async throws {
-    enum Event: Equatable {
-      case state(DeviceSessionState)
-      case error(DeviceSessionError)
-    }
     try await withGlassesByHand { glasses, clock in
       let session = try startedSession(with: glasses, clock)
       let tokens = ListenerTokenBag()
-      let listeners = (0..<3).map { _ in Observed<Event>() }
+      let listeners = (0..<3).map { _ in Observed<SessionEvent>() }
       for heard in listeners {
         session.statePublisher.listen { heard.record(.state($0)) }.store(in: tokens)
         session.errorPublisher.listen { heard.record(.error($0)) }.store(in: tokens)

@@ -15,6 +15,7 @@ struct RateRun {
   struct Picture: Sendable {
     let presentation: Instant
     let delivered: Instant
+    let isDiscontinuity: Bool
     /// SHA-256 of its planes; empty for compressed ones.
     let digest: [UInt8]
   }
@@ -51,7 +52,7 @@ struct RateRun {
       let stamp = CMSampleBufferGetPresentationTimeStamp(frame.sampleBuffer)
       pictures.record(
         Picture(
-          presentation: Instant(nanoseconds: stamp.value), delivered: clock.now,
+          presentation: Instant(nanoseconds: stamp.value), delivered: clock.now, isDiscontinuity: frame.isDiscontinuity,
           digest: CMSampleBufferGetImageBuffer(frame.sampleBuffer).map { Self.digest($0) } ?? []))
     }.store(in: tokens)
   }

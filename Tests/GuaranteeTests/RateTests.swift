@@ -45,12 +45,16 @@ struct RateTests {
     }
   }
 
-  @Test("PERF-2: an overflow is counted, and no picture is shown that a decoder of all units would not show")
-  func overflow() async throws {
+  @Test(
+    "PERF-2: an overflow is counted and marked, and no picture is shown that a decoder of all units would not show",
+    arguments: [true, false])
+  func overflow(honoursRequests: Bool) async throws {
     // Replayed units can't get smaller, so the queue runs over again and again.
     try await withGlassesByHand { glasses, clock in
       let run = try await RateRun(configuration(.raw), glasses, clock)
       clock.advance(by: .seconds(2))
+      // An encoder that isn't asked, or doesn't care, goes on with units that nothing can be done with.
+      glasses.agent.faults.ignoresKeyframeRequests = !honoursRequests
       glasses.link.limit(.kilobitsPerSecond(200))
       let oldest = try run.oldestWait(for: .seconds(10), glasses, clock)
       #expect(oldest <= .milliseconds(500), "\(oldest)")
@@ -64,6 +68,12 @@ struct RateTests {
       #expect(statistics.units <= sent && statistics.units + 1 >= sent)
       #expect(statistics.drops.lost + statistics.drops.withheld + statistics.drops.undecodable == 0)
       #expect(try run.wrongPictures().isEmpty)
+      // An overflow costs half a second of pictures, and the one after it says that some are missing.
+      let pictures = run.pictures.values
+      let isHole = zip(pictures, pictures.dropFirst()).map { $1.presentation - $0.presentation > .milliseconds(200) }
+      #expect(isHole.contains(true))
+      #expect(zip(isHole, pictures.dropFirst()).allSatisfy { !$0 || $1.isDiscontinuity })
+      #expect(pictures.count { $0.isDiscontinuity } <= Int(link.videoOverflows))
       run.session.stop()
     }
   }

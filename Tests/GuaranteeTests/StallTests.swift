@@ -155,6 +155,28 @@ struct StallTests {
     }
   }
 
+  @Test(
+    "STALL-3: when pictures stop a keyframe is asked for at once, though nothing is known to be lost",
+    arguments: [Silence.sendsNothing, .muted])
+  func asks(kind: Silence) async throws {
+    try await withGlassesByHand { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let stream = try await startedStream(in: session, configuration(15), clock).stream
+      let health = Observed<StreamHealthEvent>()
+      let token = stream.healthPublisher.listen { health.record($0) }
+      clock.walk(.seconds(2))
+      try kind.begin(glasses)
+      clock.walk(.milliseconds(1500))
+      let told = health.values.filter { [.unitsLost, .stallBegan, .keyframeRequested].contains($0.kind) }
+      // Then again and again, for as long as none comes.
+      #expect(told.first?.kind == .stallBegan && told.count >= 2)
+      #expect(told.dropFirst().allSatisfy { $0.kind == .keyframeRequested })
+      #expect(told.first?.hostNanoseconds == told.dropFirst().first?.hostNanoseconds)
+      withExtendedLifetime(token) {}
+      session.stop()
+    }
+  }
+
   @Test("STALL-4: a stream that goes on and off ends by one error when its budget is spent")
   func flapping() async throws {
     try await withGlassesByHand { glasses, clock in

@@ -64,6 +64,39 @@ struct StampTests {
     }
   }
 
+  @Test(
+    "SYNC-3: stamps rise strictly also where the glasses' clock does not keep time and is aligned anew",
+    arguments: [80_000, -80_000] as [Double])
+  func badClock(partsPerMillion: Double) async throws {
+    let deviceClock = DeviceClock(offset: .seconds(500), partsPerMillion: partsPerMillion)
+    try await withGlassesByHand(deviceClock: deviceClock) { glasses, clock in
+      for direction in LinkConditioner.Direction.allCases {
+        glasses.link.setLatency(.milliseconds(20), jitter: .milliseconds(20), direction)
+      }
+      let session = try startedSession(with: glasses, clock)
+      let tokens = ListenerTokenBag()
+      let camera = try #require(try session.addCamera(config: configuration))
+      let health = Observed<StreamHealthEvent>()
+      camera.stream.healthPublisher.listen { health.record($0) }.store(in: tokens)
+      let frames = listen(to: camera.stream, clock, tokens)
+      try await start(camera.stream, clock)
+      // Bursts, too: what waits comes at one moment.
+      for _ in 0..<10 {
+        clock.advance(by: .seconds(3))
+        glasses.link.hold(.toApp)
+        clock.advance(by: .milliseconds(300))
+        glasses.link.release(.toApp)
+      }
+      clock.advance(by: .seconds(1))
+      let stamps = frames.values.map(\.presentation)
+      #expect(stamps.count > 400)
+      #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(frames.values.allSatisfy { $0.presentation <= $0.delivered + .milliseconds(1) })
+      #expect(health.values.contains { $0.kind == .clockRealigned })
+      session.stop()
+    }
+  }
+
   @Test("SYNC-1: a photo's capture time is that of the frame which shows the same picture", arguments: clocks)
   func photo(deviceClock: DeviceClock) async throws {
     try await withGlassesByHand(deviceClock: deviceClock) { glasses, clock in
@@ -74,7 +107,8 @@ struct StampTests {
       camera.stream.photoDataPublisher.listen { photos.record($0) }.store(in: tokens)
       let frames = listen(to: camera.stream, clock, tokens)
       try await start(camera.stream, clock)
-      clock.advance(by: .milliseconds(3333))
+      // Between two frames, so that the moment of the request is another than that of the picture.
+      clock.advance(by: .milliseconds(3370))
       let asked = clock.now
       #expect(camera.stream.capturePhoto(format: .jpeg))
       clock.advance(by: .seconds(1))

@@ -3,9 +3,10 @@
 ///
 /// Each picture taken moves a deadline on by one interval of the requested rate, whatever the picture's own time; the
 /// next to be taken is the one nearest to the deadline. So there is neither drift nor aliasing: a source at 25 asked for
-/// 24 gives 24, not 12.5. A picture is left out only when the one after it comes within two intervals of the last taken,
-/// so that no gap is longer than that unless the source's own is, however its pictures jitter; a source asked for more
-/// than it has is taken whole. What a source owes after a pause is made up for by one interval at most.
+/// 24 gives 24, not 12.5. Since the last one taken was the nearest to its deadline too, one that is left out for its
+/// successor has it within two intervals of the last taken: no gap is longer than that unless the source's own is, however
+/// its pictures jitter, and a source asked for more than it has is taken whole. What a source owes after a pause is made
+/// up for by one interval at most.
 ///
 /// The rate that a source states doesn't come into it, since files state wrong ones.
 ///
@@ -33,9 +34,8 @@ package struct CaptureCadence: Sendable {
 
   /// Whether to take a picture that is due at `time`, the next one being due at `following`.
   package func takes(_ time: Duration, before following: Duration) -> Bool {
-    guard let deadline, let lastTaken else { return true }
-    let isNearest = time + following >= deadline * 2
-    return isNearest || following - lastTaken > interval * 2
+    guard let deadline else { return true }
+    return time + following >= deadline * 2
   }
 
   /// A picture that was due then has been taken.

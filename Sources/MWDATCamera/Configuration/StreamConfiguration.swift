@@ -6,7 +6,8 @@ public struct StreamConfiguration: Sendable {
   public let audioCodec: AudioCodec?
   /// The size of pictures at best; a narrow link may give smaller ones for a while.
   public let resolution: StreamingResolution
-  /// Pictures a second: 2, 7, 15, 24 or 30. Another value is kept here, and the nearest of these is streamed.
+  /// Pictures a second: 2, 7, 15, 24 or 30. Another value is kept here, and the nearest of these is streamed, of two the
+  /// higher.
   public let frameRate: UInt
 
   public init(videoCodec: VideoCodec, audioCodec: AudioCodec?, resolution: StreamingResolution, frameRate: UInt) {

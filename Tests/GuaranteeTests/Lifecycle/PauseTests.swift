@@ -41,6 +41,21 @@ struct PauseTests {
     }
   }
 
+  @Test("LIFE-7: a pause that ends without pictures ends the stream by one error, ten seconds later")
+  func resumesWithoutPictures() async throws {
+    try await paused { scene, _ in
+      scene.glasses.agent.faults.sendsNothing = true
+      scene.glasses.services.captouch.tap()
+      scene.clock.advance(by: .milliseconds(9900))
+      #expect(scene.stream.states.last == .paused && scene.stream.errors.isEmpty)
+      scene.clock.advance(by: .milliseconds(300))
+      #expect(scene.stream.errors == [.timeout])
+      #expect(Array(scene.stream.states.suffix(2)) == [.stopping, .stopped])
+      let message = try #require(scene.stream.stream.lastFailure).message
+      #expect(message.contains("resume: no picture that can be shown came"), "\(message)")
+    }
+  }
+
   @Test(
     "LIFE-7: pictures of before a pause never come in it, however pictures and news bunch up on the way",
     arguments: [WalkConfiguration.compressed15, .decoded15])

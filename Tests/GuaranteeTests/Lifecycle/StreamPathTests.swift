@@ -61,6 +61,7 @@ struct StreamPathTests {
         #expect(stream.states.last == .streaming)
         // The glasses go on sending to an app that hears nothing, and stops without their answer.
         glasses.link.hold(.toApp)
+        camera.stream.requestKeyframe()
         clock.advance(by: .milliseconds(500))
         camera.stream.stop()
         clock.advance(by: .seconds(2))
@@ -68,7 +69,13 @@ struct StreamPathTests {
         let before = stream.frames.values.count
         camera.stream.start()
         let restarted = clock.now
-        clock.advance(by: .milliseconds(100))
+        // What was held, a sync frame with it, comes when frames are taken again.
+        for _ in 0..<10_000 where camera.stream.state != .starting {
+          clock.advance(by: .microseconds(100))
+          await Task.yield()
+        }
+        #expect(camera.stream.state == .starting)
+        clock.advance(by: .milliseconds(50))
         glasses.link.release(.toApp)
         clock.advance(by: .seconds(1))
         #expect(stream.states.last == .streaming)
