@@ -71,10 +71,10 @@ package final class GlassesAgent: Sendable {
   private let permissions: any AgentPermissions
   let configuration: Configuration
   /// Decisions are taken here, one after the other.
-  private let lane: any Lane
+  let lane: any Lane
   /// Where a feed is opened for streams that rest.
   private let feedLane: any Lane
-  private let photographer: Photographer
+  let photographer: Photographer
   let state: Mutex<State>
 
   package init(
@@ -374,28 +374,5 @@ package final class GlassesAgent: Sendable {
     // A stream that was begun anew since has another outlet under the same key.
     guard state.withLock({ $0.videos[key] === outlet }) else { return }
     act { $0.videoFailed(key, code: failure.code, text: failure.text) }
-  }
-
-  private func takePhoto(_ key: PhotoKey, _ request: PhotoRequest) {
-    let running = state.withLock { state in state.videos.first { $0.key.link == key.link }?.value }
-    photographer.take(key, request, of: camera.takeShot(request), running: running) { [weak self] outcome in
-      self?.photoReady(key, outcome)
-    }
-  }
-
-  private func photoReady(_ key: PhotoKey, _ outcome: Photographer.Outcome) {
-    guard case .delay(let delay) = faults.photo else { return enqueue { $0.photoTaken(key, outcome) } }
-    lane.run(at: timekeeper.now + delay) { [weak self] in self?.photoTaken(key, outcome) }
-  }
-
-  private func photoTaken(_ key: PhotoKey, _ outcome: Photographer.Outcome) {
-    guard state.withLock({ $0.sessions.photoFinished(key) }), let connection = link(key.link) else { return }
-    switch outcome {
-    case .taken(let facts, let bytes):
-      connection.send(.photoResult(PhotoResult(photo: key.photo, outcome: .taken(facts))))
-      connection.send(photo: key.photo, bytes: bytes)
-    case .failed(let code, let text):
-      connection.send(.photoResult(PhotoResult(photo: key.photo, outcome: .failed(code), text: text)))
-    }
   }
 }

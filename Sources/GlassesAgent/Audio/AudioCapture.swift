@@ -9,13 +9,14 @@ struct AudioCapture {
   /// A source that the next block needs.
   enum Opening: Sendable {
     case microphone(MicrophoneSource, setting: Int)
-    case feed(FeedDescription)
+    /// With all those that the block needs.
+    case feed(FeedDescription, among: Set<FeedDescription>)
 
     /// Nil for a microphone that hears the feed. Blocks.
     func open(_ format: PCMFormat) throws(MediaError) -> (any AudioSource)? {
       switch self {
       case .microphone(let source, _): try source.open(format)
-      case .feed(let feed): try feed.openSound(format)
+      case .feed(let feed, _): try feed.openSound(format)
       }
     }
   }
@@ -74,17 +75,17 @@ struct AudioCapture {
   func opening(_ conditions: GlassesMicrophone.Conditions, _ feedClock: FeedClock) -> Opening? {
     if heard?.setting != conditions.setting { return .microphone(conditions.source, setting: conditions.setting) }
     guard conditions.source == .feed else { return nil }
-    let missing = feedClock.stretches(from: moment, to: due).lazy.compactMap(\.feed).first { feeds[$0] == nil }
-    return missing.map { .feed($0) }
+    let shown = feedClock.stretches(from: moment, to: due).lazy.compactMap(\.feed)
+    guard let missing = shown.first(where: { feeds[$0] == nil }) else { return nil }
+    return .feed(missing, among: Set(shown))
   }
 
   mutating func install(_ source: (any AudioSource)?, for opening: Opening) {
     switch opening {
     case .microphone(let described, let setting):
       heard = Heard(setting: setting, source: described, opened: source, since: moment)
-    case .feed(let feed):
-      // The one before may still have a part of the next block; none before that has.
-      if feeds.count > 1 { feeds.removeAll() }
+    case .feed(let feed, let shown):
+      feeds = feeds.filter { shown.contains($0.key) }
       feeds[feed] = source
     }
   }

@@ -44,8 +44,9 @@ struct Injections: Sendable {
     }
     guard start >= now else { throw .tooLate(by: now - start) }
     forget(before: now - Self.memory)
-    let count = pieces.count { $0.end > now }
-    guard count < Self.mostPending, pending(at: now) + block.duration <= Self.longestPending else {
+    guard pieces.count < Self.mostPending || pieces.count(where: { $0.end > now }) < Self.mostPending,
+      pending(at: now) + block.duration <= Self.longestPending
+    else {
       throw .tooMuchPending
     }
     pieces.append(Piece(number: nextNumber, block: block, start: start))

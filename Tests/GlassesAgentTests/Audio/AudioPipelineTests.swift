@@ -107,6 +107,19 @@ struct AudioPipelineTests {
     rig.pipeline.stop()
   }
 
+  @Test("feeds that follow each other within one block are all followed")
+  func manyFeeds() throws {
+    let rig = AudioRig()
+    for kind in [MediaFactory.Kind.h264, .hevc, .bFrames, .sixtyFrames] {
+      rig.begin(.file(path: try MediaFactory.path(kind)))
+      rig.clock.advance(by: .milliseconds(3))
+    }
+    rig.begin()
+    rig.clock.advance(by: .milliseconds(28))
+    #expect(rig.samples == [Float](repeating: 0, count: 192) + expected(rig, 448))
+    rig.pipeline.stop()
+  }
+
   @Test(
     "with a clock that is out of step, samples come so much faster and hold the sound of their time (SYNC-2)",
     arguments: [300.0, -300])

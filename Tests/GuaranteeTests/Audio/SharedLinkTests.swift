@@ -1,0 +1,59 @@
+import Foundation
+import Glasswing
+import GlasswingTesting
+import LinkProtocol
+import MWDATCamera
+import MWDATCore
+import MWDATMockDevice
+import TestSupport
+import Testing
+import Units
+
+/// Pictures and sound on one link.
+@Suite("Sound beside pictures", .exclusive(.mockKit))
+struct SharedLinkTests {
+  private static let mono = AudioCodec.pcm(sampleRate: .rate16000, numberOfChannels: 1)
+
+  @Test("AUD-3: whatever is done with the sound, pictures go on without a gap", arguments: [1, 2, 3] as [UInt64])
+  func switching(seed: UInt64) async throws {
+    print("seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    try await withGlassesByHand(seed: seed) { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let heard = try await HeardStream.start(in: session, Self.mono, clock)
+      let microphone = glasses.services.microphone
+      var listeners: [any AnyListenerToken] = []
+      var isMuted = false
+      let start = clock.now
+      for _ in 0..<60 {
+        switch Int.random(in: 0..<8, using: &generator) {
+        case 0, 1:
+          isMuted.toggle()
+          microphone.setMuted(isMuted)
+        case 2: listeners.append(heard.stream.audioFramePublisher.listen { _ in })
+        case 3: if !listeners.isEmpty { await listeners.removeLast().cancel() }
+        case 4: microphone.setTone(frequency: 700, level: -20)
+        case 5: microphone.setSilence()
+        case 6: microphone.useCameraFeed()
+        default:
+          let buffer = try #require(
+            AVAudioPCMBuffer(sampleRate: 8000, channels: 1, interleaved: [Float](repeating: 0.1, count: 400)))
+          let time = clock.now + .milliseconds(Int64.random(in: 0...100, using: &generator))
+          try microphone.inject(buffer, at: CMTime(value: time.nanoseconds, timescale: 1_000_000_000))
+        }
+        clock.advance(by: .milliseconds(Int64.random(in: 1...400, using: &generator)))
+        await Task.yield()
+      }
+      let pictures = heard.watched.frames.values.filter { $0.presentation.value >= start.nanoseconds }
+      let gaps = zip(pictures, pictures.dropFirst()).map { $1.presentation.value - $0.presentation.value }
+      #expect((gaps.max() ?? .max) <= 34_000_000, "\(gaps.max() ?? 0)")
+      #expect(pictures.count >= Int((clock.now - start).seconds * 30) - 1)
+      #expect(heard.watched.states.filter { $0 == .streaming }.count == 1 && heard.watched.states.last == .streaming)
+      #expect(heard.watched.errors.isEmpty)
+      // And the sound itself has none either.
+      let sounds = heard.sounds
+      #expect(zip(sounds, sounds.dropFirst()).allSatisfy { $1.presentation - $0.presentation == .milliseconds(20) })
+      session.stop()
+    }
+  }
+}
