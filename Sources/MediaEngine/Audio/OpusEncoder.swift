@@ -1,3 +1,4 @@
+import CFFmpeg
 import Synchronization
 import Units
 
@@ -11,8 +12,9 @@ package final class OpusEncoder: Sendable {
   package static let packetFrames = 960
 
   package let format: PCMFormat
-  /// Frames by which decoded sound comes late: sample k that went in is sample `lookahead` + k that comes out.
+  /// Frames by which decoded sound comes late: frame k that went in is frame `lookahead` + k that comes out.
   package let lookahead: Int
+  private let context: Mutex<SoundEncoderContext>
 
   /// The form in which sound of another form is encoded: at 48 kHz.
   package static func format(for format: PCMFormat) -> PCMFormat {
@@ -23,14 +25,31 @@ package final class OpusEncoder: Sendable {
   ///
   /// Throws `.audioFormatNotSupported`, `.codecNotSupported`, `.outOfMemory`.
   package init(_ format: PCMFormat, bitrate: Bitrate) throws(MediaError) {
+    try format.checkForOpus()
+    let context = try SoundEncoderContext(
+      .opus, format, bitrate: bitrate,
+      options: ["application": "lowdelay", "frame_duration": "20", "vbr": "constrained"])
     self.format = format
-    lookahead = 0
+    lookahead = context.priming
+    self.context = Mutex(context)
   }
 
   /// One packet of up to 20 ms of interleaved samples; silence fills what is missing.
   ///
   /// Throws `.malformedData` for more than that.
-  package func encode(_ samples: [Float]) throws(MediaError) -> [UInt8] { [] }
+  package func encode(_ samples: [Float]) throws(MediaError) -> [UInt8] {
+    let whole = Self.packetFrames * format.channels
+    guard samples.count <= whole else {
+      throw MediaError(.malformedData, while: .encoding, "\(samples.count / format.channels) frames for a packet")
+    }
+    return try context.withLock { context throws(MediaError) in
+      try context.send(samples + [Float](repeating: 0, count: whole - samples.count))
+      guard let packet = try context.receive() else {
+        throw MediaError(.libraryFailure, while: .encoding, "the encoder holds a packet back")
+      }
+      return packet.bytes
+    }
+  }
 }
 
 /// Decodes Opus packets (RFC 6716), one after the other, at 48 kHz.
@@ -39,15 +58,73 @@ package final class OpusEncoder: Sendable {
 /// Any thread; calls take turns.
 package final class OpusDecoder: Sendable {
   package let format: PCMFormat
+  private let state: Mutex<OpusDecoderState>
 
   /// - Parameter format: of 48 kHz, with one or two channels; packets of the other number are mixed.
   ///
   /// Throws `.audioFormatNotSupported`, `.codecNotSupported`, `.outOfMemory`.
-  package init(_ format: PCMFormat) throws(MediaError) { self.format = format }
+  package init(_ format: PCMFormat) throws(MediaError) {
+    try format.checkForOpus()
+    self.format = format
+    state = Mutex(try OpusDecoderState(format))
+  }
 
   /// All frames of the packet, interleaved. Throws `.damagedSound`; the decoder is usable after it.
-  package func decode(_ packet: [UInt8]) throws(MediaError) -> [Float] { [] }
+  package func decode(_ packet: [UInt8]) throws(MediaError) -> [Float] {
+    try state.withLock { state throws(MediaError) in try state.decode(packet) }
+  }
 
   /// Forgets what came before; for packets after a gap.
-  package func reset() {}
+  package func reset() { state.withLock { $0.reset() } }
+}
+
+/// The decoder's inside.
+///
+/// Unchecked Sendable: it lives in its decoder's mutex and nowhere else.
+private struct OpusDecoderState: @unchecked Sendable {
+  private let format: PCMFormat
+  private let context: CodecContext
+  private let packet: Packet
+  private let frame: Frame
+
+  init(_ format: PCMFormat) throws(MediaError) {
+    self.format = format
+    packet = try Packet()
+    frame = try Frame()
+    // libopus gives each packet's frames at once; FFmpeg's own decoder keeps some back.
+    context = try CodecContext(decoder: AV_CODEC_ID_OPUS, preferring: "libopus") { context in
+      context.sample_rate = Int32(format.sampleRate)
+      av_channel_layout_default(&context.ch_layout, Int32(format.channels))
+      context.request_sample_fmt = AV_SAMPLE_FMT_FLT
+    }
+  }
+
+  mutating func decode(_ bytes: [UInt8]) throws(MediaError) -> [Float] {
+    guard !bytes.isEmpty else { throw MediaError(.damagedSound, while: .decoding, "an empty packet") }
+    let target = try packet.reserve(bytes.count, while: .decoding)
+    bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(start: target, count: bytes.count).copyBytes(from: $0) }
+    var output: [Float] = []
+    do {
+      _ = try context.send(packet)
+      while try context.receive(frame) {
+        output += try SoundFrame.samples(of: frame, channels: format.channels)
+        frame.clear()
+      }
+    } catch {
+      reset()
+      throw error.cause == .outOfMemory ? error : error.as(.damagedSound)
+    }
+    return output
+  }
+
+  mutating func reset() { context.flush() }
+}
+
+extension PCMFormat {
+  fileprivate func checkForOpus() throws(MediaError) {
+    try check(while: .opening)
+    guard sampleRate == OpusEncoder.sampleRate else {
+      throw MediaError(.audioFormatNotSupported, while: .opening, "Opus runs at 48 kHz, not \(self)")
+    }
+  }
 }

@@ -11,16 +11,17 @@ final class CodecContext {
   /// Opens a decoder.
   ///
   /// - Parameters:
+  ///   - name: the decoder to take where there is one of that name.
   ///   - parameters: the stream's parameters from a demuxer.
   ///   - configure: called before opening.
   init(
-    decoder id: AVCodecID, parameters: UnsafePointer<AVCodecParameters>? = nil,
+    decoder id: AVCodecID, preferring name: String? = nil, parameters: UnsafePointer<AVCodecParameters>? = nil,
     configure: (inout AVCodecContext) -> Void = { _ in }
   ) throws(MediaError) {
     LibAVLog.install()
-    let name = String(cString: avcodec_get_name(id))
-    guard let codec = avcodec_find_decoder(id) else {
-      throw MediaError(.codecNotSupported(name), while: .opening)
+    let codecName = String(cString: avcodec_get_name(id))
+    guard let codec = name.flatMap({ avcodec_find_decoder_by_name($0) }) ?? avcodec_find_decoder(id) else {
+      throw MediaError(.codecNotSupported(codecName), while: .opening)
     }
     pointer = try LibAV.allocated("avcodec_alloc_context3", while: .opening, avcodec_alloc_context3(codec))
     pointer.pointee.thread_count = 1
@@ -30,7 +31,7 @@ final class CodecContext {
       }
     }
     configure(&pointer.pointee)
-    try LibAV.check("avcodec_open2", while: .opening, cause: .codecNotSupported(name)) {
+    try LibAV.check("avcodec_open2", while: .opening, cause: .codecNotSupported(codecName)) {
       avcodec_open2(pointer, codec, nil)
     }
   }

@@ -1,12 +1,18 @@
 import CFFmpeg
 import Units
 
-/// An opened media file and the picture track in it. Used by one thread at a time.
+/// An opened media file and the one track of it that is read. Used by one thread at a time.
 ///
 /// Opening is bounded by what FFmpeg may read and analyse, since there is no clock here: regular files only, no other file
 /// or address that a playlist in it may name.
 final class InputContext {
+  /// Which track is read.
+  enum Kind {
+    case picture, sound
+  }
+
   let path: String
+  let kind: Kind
   let context: UnsafeMutablePointer<AVFormatContext>
   let stream: UnsafeMutablePointer<AVStream>
 
@@ -19,12 +25,13 @@ final class InputContext {
     "tty", "concat", "hls", "hls,applehttp", "dash", "imf", "sdp", "rtsp", "webm_dash_manifest", "ffmetadata", "image2",
   ]
 
-  init(path: String) throws(MediaError) {
+  init(path: String, reading kind: Kind = .picture) throws(MediaError) {
     try FileCheck.checkReadable(path)
     self.path = path
+    self.kind = kind
     context = try Self.open(path)
     do {
-      stream = try Self.pictureTrack(context)
+      stream = try Self.track(kind, of: context)
     } catch {
       Self.close(context)
       throw error.about(path: path)
@@ -43,8 +50,8 @@ final class InputContext {
     return parameters
   }
 
-  /// The next packet of the picture track. False at the end, which a cut file reaches early. Throws `.noDecodablePicture`
-  /// for one that is encrypted (ISO/IEC 23001-7).
+  /// The next packet of the track. False at the end, which a cut file reaches early. Throws `.noDecodablePicture` or
+  /// `.noDecodableSound` for one that is encrypted (ISO/IEC 23001-7).
   func read(_ packet: Packet) throws(MediaError) -> Bool {
     while true {
       packet.clear()
@@ -61,7 +68,8 @@ final class InputContext {
         guard packet.pointer.pointee.stream_index == stream.pointee.index else { continue }
         // A decoder would make noise of it rather than fail.
         guard av_packet_get_side_data(packet.pointer, AV_PKT_DATA_ENCRYPTION_INFO, nil) == nil else {
-          throw MediaError(.noDecodablePicture, while: .reading, "the track is encrypted", path: path)
+          let cause: MediaError.Cause = kind == .picture ? .noDecodablePicture : .noDecodableSound
+          throw MediaError(cause, while: .reading, "the track is encrypted", path: path)
         }
         return true
       case .again: continue
@@ -136,20 +144,47 @@ final class InputContext {
     return format
   }
 
-  /// The best picture track, all others switched off. A cover picture is none.
-  private static func pictureTrack(
-    _ context: UnsafeMutablePointer<AVFormatContext>
+  /// Goes to the last packet at or before a time of the track from which a decoder can begin. False where the container
+  /// can't.
+  func seek(to time: Int64) -> Bool {
+    let (code, _) = LibAVLog.collecting {
+      avformat_seek_file(context, stream.pointee.index, Int64.min, time, time, AVSEEK_FLAG_BACKWARD)
+    }
+    return code >= 0
+  }
+
+  /// Whether there are pictures. A cover picture is none.
+  var hasPictures: Bool { Self.tracks(context).contains { Self.isPictureTrack($0) } }
+
+  /// The best track of its kind, all others switched off.
+  private static func track(
+    _ kind: Kind, of context: UnsafeMutablePointer<AVFormatContext>
   ) throws(MediaError) -> UnsafeMutablePointer<AVStream> {
-    let index = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
-    let tracks = UnsafeBufferPointer(start: context.pointee.streams, count: Int(context.pointee.nb_streams))
-    guard tracks.indices.contains(Int(index)), let stream = tracks[Int(index)],
-      stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
-    else {
-      let hasAudio = tracks.contains { $0?.pointee.codecpar?.pointee.codec_type == AVMEDIA_TYPE_AUDIO }
-      throw MediaError(.noVideoTrack, while: .opening, hasAudio ? "audio only" : "")
+    let type = kind == .picture ? AVMEDIA_TYPE_VIDEO : AVMEDIA_TYPE_AUDIO
+    let tracks = tracks(context)
+    let index = Int(av_find_best_stream(context, type, -1, -1, nil, 0))
+    guard tracks.indices.contains(index), let stream = tracks[index], kind == .sound || isPictureTrack(stream) else {
+      switch kind {
+      case .picture:
+        let hasAudio = tracks.contains { $0?.pointee.codecpar?.pointee.codec_type == AVMEDIA_TYPE_AUDIO }
+        throw MediaError(.noVideoTrack, while: .opening, hasAudio ? "audio only" : "")
+      case .sound:
+        throw MediaError(.noAudioTrack, while: .opening, tracks.contains { isPictureTrack($0) } ? "silent video" : "")
+      }
     }
     for track in tracks where track != stream { track?.pointee.discard = AVDISCARD_ALL }
     return stream
+  }
+
+  private static func tracks(
+    _ context: UnsafeMutablePointer<AVFormatContext>
+  ) -> UnsafeBufferPointer<UnsafeMutablePointer<AVStream>?> {
+    UnsafeBufferPointer(start: context.pointee.streams, count: Int(context.pointee.nb_streams))
+  }
+
+  private static func isPictureTrack(_ stream: UnsafeMutablePointer<AVStream>?) -> Bool {
+    stream?.pointee.codecpar?.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+      && (stream?.pointee.disposition ?? 0) & AV_DISPOSITION_ATTACHED_PIC == 0
   }
 
   private static func close(_ context: UnsafeMutablePointer<AVFormatContext>) {

@@ -51,6 +51,10 @@ package final class VideoFileReader: Sendable {
     try state.withLock { state throws(MediaError) in try state.next() }
   }
 
+  /// When the first picture is shown on the file's own axis of time, which its other tracks share; nil where the file does
+  /// not say.
+  package var firstStampInFile: Duration? { state.withLock { $0.firstStampInFile } }
+
   /// Packets that could not be decoded so far.
   package var undecodablePackets: Int { state.withLock { $0.undecodablePackets } }
 }

@@ -65,6 +65,8 @@ struct VideoFileReaderState: @unchecked Sendable {
     return description
   }
 
+  var firstStampInFile: Duration? { origin.map { .nanoseconds($0) } }
+
   mutating func next() throws(MediaError) -> FilePicture? {
     if let picture = first.take() { return picture }
     return try decodeNext()

@@ -112,6 +112,9 @@ package struct MediaError: Error, Hashable, Sendable {
   package func about(path: String) -> MediaError {
     MediaError(cause, while: stage, detail, library: library, path: self.path ?? path)
   }
+
+  /// The same error by another cause, where the caller knows better than a library's code.
+  func `as`(_ cause: Cause) -> MediaError { MediaError(cause, while: stage, detail, library: library, path: path) }
 }
 
 extension MediaError: CustomStringConvertible {
