@@ -12,6 +12,8 @@ package struct FIFO<Element> {
   @inlinable package var isEmpty: Bool { count == 0 }
   @inlinable package var first: Element? { start < elements.count ? elements[start] : nil }
 
+  @inlinable package var last: Element? { start < elements.count ? elements[elements.count - 1] : nil }
+
   @inlinable package mutating func append(_ element: Element) { elements.append(element) }
 
   @inlinable package mutating func popFirst() -> Element? {

@@ -53,6 +53,7 @@ enum EveryError {
     RecorderError.diskFull(path: varying), RecorderError.writeFailed(path: varying, reason: varying),
     RecorderError.needsCompressedVideo(found: varying), RecorderError.unreadableSample(reason: varying),
     RecorderError.notRecording, RecorderError.nothingRecorded(path: varying), RecorderError.stalled(path: varying),
+    RecorderError.unsupportedAudio(audio: varying, container: varying), RecorderError.needsSound(found: varying),
     HEVCDecoderError.unavailable(reason: varying), HEVCDecoderError.notCompressedVideo,
     HEVCDecoderError.malformed(reason: varying), HEVCDecoderError.damaged(reason: varying), HEVCDecoderError.needsSync,
     GlassesFailure.heldByOther(retryAfter: nil), GlassesFailure.reported(cause: varying, text: varying),
@@ -76,7 +77,7 @@ struct ErrorFactsTests {
   @Test("ERR-1: names and numbers are one to an error, in one number space, and each has a sentence")
   func unique() {
     let all = EveryError.all
-    #expect(all.count == 8 + 5 + 4 + 2 + 2 + 7 + 7 + 15 + 12 + 8 + 2 + 11 + 5 + 7 + 1 + 4)
+    #expect(all.count == 8 + 5 + 4 + 2 + 2 + 7 + 7 + 15 + 12 + 8 + 2 + 13 + 5 + 7 + 1 + 4)
     #expect(Set(all.map(\.name)).count == all.count)
     #expect(Set(all.map(\.code)).count == all.count)
     for facts in all {

@@ -5,9 +5,9 @@ import MWDATCamera
 import MWDATCore
 import Units
 
-/// Records compressed video into a file, as it is, without encoding it again.
+/// Records compressed video into a file, as it is, without encoding it again, and sound beside it or alone.
 ///
-/// Give it a stream (`record`), or samples (`append`); then `finish`. It writes on a thread of its own, independent of
+/// Give it a stream (`record`), or samples and sound (`append`); then `finish`. It writes on a thread of its own, independent of
 /// whoever else watches the stream. At any `kill -9` the file plays and has everything up to a second before; at a power
 /// cut, up to two: data is forced to the disk at most a second apart, on a further thread.
 ///
@@ -16,7 +16,12 @@ import Units
 /// one is dropped and counted too. Stamps that are equal, go back or are missing are moved, and counted.
 ///
 /// A change of the picture's size or parameters makes MP4 and MOV go on in a second file, `NAME-002`, whose stamps
-/// continue; Matroska stays one file.
+/// continue, with the sound; Matroska stays one file.
+///
+/// Sound is coded as `Options.audio` says. It begins with the first picture and keeps its place beside the pictures by its
+/// presentation times, however the clocks drift. Whether it comes, comes late or ends early costs nothing but itself. Where sound is
+/// missing there is silence, and beyond 10 s a gap between the times, except where the kind of file knows none: WAV, FLAC, and PCM in
+/// MOV are silent all through. A `.wav` or `.flac` file holds sound alone.
 ///
 /// All members may be called from any thread. A recorder that is released unfinished completes its file by itself.
 public final class Recorder: Sendable {
@@ -26,6 +31,11 @@ public final class Recorder: Sendable {
     public var container: RecordingContainer?
     /// Whether a file that exists may be written over. Off unless asked for.
     public var overwrites = false
+    /// What sound is kept in.
+    public var audio: RecordingAudio = .automatic
+    /// The form of sound that is appended by hand and begins after the first picture: MP4, MOV and Matroska name their tracks
+    /// in front. Not needed for a stream, nor for sound that comes before the first picture.
+    public var soundFormat: RecordingSoundFormat?
     /// The recording's length, by the frames' stamps; nil for no limit. Later frames are not taken.
     public var limit: Duration?
     /// How long a sample may wait for the disk before samples are dropped.
@@ -41,11 +51,12 @@ public final class Recorder: Sendable {
     public init() {}
   }
 
+  private let container: RecordingContainer
   private let core: RecorderCore
 
   /// Takes the file's name; the file itself begins with the first sync sample.
   ///
-  /// - Throws: `unknownContainer`, `fileExists`, `folderMissing`, `notWritable`, `diskFull`.
+  /// - Throws: `unknownContainer`, `unsupportedAudio`, `fileExists`, `folderMissing`, `notWritable`, `diskFull`.
   public convenience init(to file: URL, options: Options = Options()) throws(RecorderError) {
     try self.init(to: file, options: options, timekeeper: SystemTimekeeper.shared)
   }
@@ -56,19 +67,27 @@ public final class Recorder: Sendable {
     guard let container = options.container ?? RecordingContainer(pathExtension: file.pathExtension) else {
       throw .unknownContainer(path: path)
     }
+    let codec = try container.soundCodec(for: options.audio)
     let isNew = try RecordingName.claim(path, overwrites: options.overwrites)
+    self.container = container
     core = RecorderCore(
-      path: path, container: container, isNew: isNew, options: options, timekeeper: timekeeper)
+      path: path, container: container, codec: codec, isNew: isNew, options: options, timekeeper: timekeeper)
   }
 
   deinit { core.complete(nil) }
 
-  /// Records a stream from its next sync frame on, which is asked for at once. The stream may start later, stop, start
-  /// again and pause; the recording goes on until `finish`.
+  /// Records a stream from its next sync frame on, which is asked for at once, with its sound, if it has some. The stream
+  /// may start later, stop, start again and pause; the recording goes on until `finish`.
   ///
-  /// - Throws: `needsCompressedVideo` for a stream of decoded frames, `notRecording` when it has a stream already, and what
-  ///   ended the recording.
+  /// - Throws: `needsCompressedVideo` for a stream of decoded frames, `needsSound` for a file of sound alone when the
+  ///   stream has none, `notRecording` when it has a stream already, and what ended the recording.
   public func record(_ stream: MWDATCamera.Stream) throws(RecorderError) {
+    guard !container.isSoundOnly else {
+      guard stream.streamConfiguration.audioCodec != nil else {
+        throw .needsSound(found: "a stream without sound; give it an audioCodec")
+      }
+      return try core.take(stream)
+    }
     guard stream.streamConfiguration.videoCodec == .hvc1 else {
       throw .needsCompressedVideo(found: "decoded video; ask the stream for .hvc1")
     }
@@ -82,7 +101,25 @@ public final class Recorder: Sendable {
   /// - Throws: `needsCompressedVideo`, `unreadableSample`; `notRecording` after `finish`; and what ended the recording.
   @discardableResult
   public func append(_ sampleBuffer: CMSampleBuffer) throws(RecorderError) -> Bool {
-    try core.append(sampleBuffer)
+    guard !container.isSoundOnly else { throw .needsSound(found: "video") }
+    return try core.append(sampleBuffer)
+  }
+
+  /// Records sound of one or two channels. Returns at once, with a copy of the samples.
+  ///
+  /// - Parameter presentationTime: of the first sample, on the clock of the video's; an invalid time for sound that
+  ///   follows what came before.
+  /// - Returns: false when it was dropped: there is no room, or the recording has no sound.
+  /// - Throws: `unreadableSample`; `notRecording` after `finish`; and what ended the recording.
+  @discardableResult
+  public func append(_ buffer: AVAudioPCMBuffer, at presentationTime: CMTime) throws(RecorderError) -> Bool {
+    try core.append(try RecordingSound(buffer, at: presentationTime))
+  }
+
+  /// Records a frame of a stream's sound, at its time.
+  @discardableResult
+  public func append(_ frame: AudioFrame) throws(RecorderError) -> Bool {
+    try append(frame.pcmBuffer, at: frame.presentationTimeStamp)
   }
 
   /// Writes what waits, completes the file and has it reach the disk. Calling it again gives the same outcome.

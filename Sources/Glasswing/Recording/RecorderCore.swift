@@ -2,6 +2,7 @@ import Foundation
 import LinkProtocol
 import MWDATCamera
 import MWDATCore
+import MediaEngine
 import Synchronization
 import Units
 
@@ -25,12 +26,13 @@ final class RecorderCore: Sendable {
   private struct State {
     var phase = Phase.recording
     var queue: RecordingQueue<RecordingUnit>
+    var sound: RecordingSoundQueue
     /// Whether the writing lane has been told that there is something.
     var isDraining = false
     /// Samples that could not even be queued.
     var unreadable = 0
     var written = RecordingStatistics()
-    var token: (any AnyListenerToken)?
+    var tokens: [any AnyListenerToken] = []
     var stream: MWDATCamera.Stream?
     var waiters: [ResumeOnce<Outcome>] = []
   }
@@ -41,6 +43,7 @@ final class RecorderCore: Sendable {
   let events: Broadcaster<RecordingEvent>
   private let path: String
   private let container: RecordingContainer
+  private let codec: AudioEncoder.Codec?
   private let options: Recorder.Options
   private let timekeeper: any Timekeeper
   private let writingLane: any Lane
@@ -51,9 +54,12 @@ final class RecorderCore: Sendable {
   private let isSyncing = Atomic<Bool>(false)
   private let isFlushing = Atomic<Bool>(false)
 
+  /// - Parameter codec: what sound is kept in; nil for none.
   init(
-    path: String, container: RecordingContainer, isNew: Bool, options: Recorder.Options, timekeeper: any Timekeeper
+    path: String, container: RecordingContainer, codec: AudioEncoder.Codec?, isNew: Bool, options: Recorder.Options,
+    timekeeper: any Timekeeper
   ) {
+    self.codec = codec
     self.path = path
     self.container = container
     self.options = options
@@ -63,9 +69,11 @@ final class RecorderCore: Sendable {
     eventLane = timekeeper.makeLane("record-events")
     events = Broadcaster(lane: eventLane)
     writer = RecordingWriter(
-      path: path, container: container, overwrites: options.overwrites, isNew: isNew, limit: options.limit)
-    state = Mutex(
-      State(queue: RecordingQueue(limits: .init(span: options.queueSpan, bytes: .bytes(options.queueBytes)))))
+      path: path, container: container, codec: codec, overwrites: options.overwrites, isNew: isNew, limit: options.limit
+    )
+    let limits = RecordingQueue<RecordingUnit>.Limits(span: options.queueSpan, bytes: .bytes(options.queueBytes))
+    state = Mutex(State(queue: RecordingQueue(limits: limits), sound: RecordingSoundQueue(limits: limits)))
+    if let format = options.soundFormat?.recorded { expectSound(format) }
   }
 
   var statistics: RecordingStatistics {
@@ -73,6 +81,7 @@ final class RecorderCore: Sendable {
       var statistics = state.written
       statistics.framesIn = state.queue.offered + state.unreadable
       statistics.framesDropped = state.queue.dropped + state.unreadable
+      statistics.soundDropped += state.sound.dropped
       return statistics
     }
   }
@@ -87,15 +96,27 @@ final class RecorderCore: Sendable {
       return true
     }
     guard isFree else { throw .notRecording }
-    let token = stream.videoFramePublisher.listen { [weak self] frame in
-      // A sample that can't be recorded is counted; there is nobody to throw to.
-      _ = try? self?.append(frame.sampleBuffer)
+    var tokens: [any AnyListenerToken] = []
+    if codec != nil, let sound = stream.streamConfiguration.audioCodec {
+      expectSound(sound.recordedFormat)
+      tokens.append(
+        stream.audioFramePublisher.listen { [weak self] frame in
+          guard let sound = try? RecordingSound(frame.pcmBuffer, at: frame.presentationTimeStamp) else { return }
+          _ = try? self?.append(sound)
+        })
     }
-    // Ended meanwhile: the token goes with this scope.
+    if !container.isSoundOnly {
+      tokens.append(
+        stream.videoFramePublisher.listen { [weak self] frame in
+          // A sample that can't be recorded is counted; there is nobody to throw to.
+          _ = try? self?.append(frame.sampleBuffer)
+        })
+    }
+    // Ended meanwhile: the tokens go with this scope.
     state.withLock { state in
-      if state.stream != nil { state.token = token }
+      if state.stream != nil { state.tokens = tokens }
     }
-    stream.requestKeyframe()
+    if !container.isSoundOnly { stream.requestKeyframe() }
   }
 
   func append(_ sample: CMSampleBuffer) throws(RecorderError) -> Bool {
@@ -115,17 +136,34 @@ final class RecorderCore: Sendable {
       try Self.checkOpen(state.phase)
       let verdict = state.queue.offer(unit, bytes: unit.size, isSync: unit.isSync, at: now)
       switch verdict {
-      case .queued:
-        if !state.isDraining {
-          state.isDraining = true
-          writingLane.run { self.drain() }
-        }
+      case .queued: beginDraining(&state)
       case .overflow: events.send(RecordingEvent(.overflowed))
       case .needsSync: break
       }
       return verdict
     }
     return verdict == .queued
+  }
+
+  /// - Returns: false when it was dropped.
+  func append(_ sound: RecordingSound) throws(RecorderError) -> Bool {
+    let now = timekeeper.now
+    return try state.withLock { state throws(RecorderError) in
+      if case .full = state.phase { return false }
+      try Self.checkOpen(state.phase)
+      guard codec != nil, sound.frames > 0, state.sound.offer(sound, at: now) else { return false }
+      beginDraining(&state)
+      return true
+    }
+  }
+
+  /// Before the first picture, on the lane that writes it.
+  private func expectSound(_ format: PCMFormat) { writingLane.run { self.writer.expectSound(format) } }
+
+  private func beginDraining(_ state: inout State) {
+    guard !state.isDraining else { return }
+    state.isDraining = true
+    writingLane.run { self.drain() }
   }
 
   private static func checkOpen(_ phase: Phase) throws(RecorderError) {
@@ -138,41 +176,63 @@ final class RecorderCore: Sendable {
 
   // MARK: Writing, on the writing lane
 
+  private enum Entry {
+    case picture(RecordingUnit)
+    case sound(RecordingSound)
+  }
+
   private func drain() {
-    while let unit = nextUnit() { write(unit) }
-  }
-
-  private func nextUnit() -> RecordingUnit? {
-    state.withLock { state in
-      let unit = state.queue.take()
-      if unit == nil { state.isDraining = false }
-      return unit
-    }
-  }
-
-  private func write(_ unit: RecordingUnit) {
-    do throws(RecorderError) {
-      let outcome = try writer.write(unit, usualFrame: usualFrame)
-      let statistics = writer.statistics
-      state.withLock { $0.written = statistics }
-      if let event = outcome.event { events.send(event) }
-      if outcome.reachedLimit {
-        reachLimit()
-      } else {
-        scheduleSync()
-        scheduleFlush()
-      }
-    } catch {
-      guard error.severity == .terminal else {
-        let stream = state.withLock { state in
-          state.queue.refuse()
-          return state.stream
+    while let entry = nextEntry() {
+      do throws(RecorderError) {
+        try write(entry)
+      } catch {
+        guard error.severity == .terminal else {
+          refuse()
+          continue
         }
-        stream?.requestKeyframe()
-        return
+        fail(error)
       }
-      fail(error)
     }
+  }
+
+  /// The one that belongs first; sound as well as pictures without a time go at once.
+  private func nextEntry() -> Entry? {
+    state.withLock { state in
+      if let sound = state.sound.first {
+        let picture = state.queue.first
+        let isBefore = picture?.presentation.map { (sound.presentation ?? $0) <= $0 } ?? (picture == nil)
+        if isBefore, let sound = state.sound.take() { return .sound(sound) }
+      }
+      if let unit = state.queue.take() { return .picture(unit) }
+      state.isDraining = false
+      return nil
+    }
+  }
+
+  private func write(_ entry: Entry) throws(RecorderError) {
+    let outcome: RecordingWriter.Outcome
+    switch entry {
+    case .picture(let unit): outcome = try writer.write(unit, usualFrame: usualFrame)
+    case .sound(let sound): outcome = try writer.write(sound)
+    }
+    let statistics = writer.statistics
+    state.withLock { $0.written = statistics }
+    if let event = outcome.event { events.send(event) }
+    if outcome.reachedLimit {
+      reachLimit()
+    } else {
+      scheduleSync()
+      scheduleFlush()
+    }
+  }
+
+  /// A picture can't be written: the next can be a sync sample alone.
+  private func refuse() {
+    let stream = state.withLock { state in
+      state.queue.refuse()
+      return state.stream
+    }
+    stream?.requestKeyframe()
   }
 
   /// How long a frame lasts, by what the stream agreed on.
@@ -186,6 +246,7 @@ final class RecorderCore: Sendable {
       // The one that showed it and all that follow were never asked for.
       state.queue.forgetTaken()
       state.queue.forgetAll()
+      state.sound.forgetAll()
       guard case .recording = state.phase else { return false }
       state.phase = .full
       return true
@@ -200,33 +261,41 @@ final class RecorderCore: Sendable {
     let released = state.withLock { state in
       state.queue.refuse()
       state.queue.removeAll()
+      state.sound.removeAll()
       state.written = statistics
       if case .recording = state.phase { state.phase = .failed(error) }
       defer {
-        state.token = nil
+        state.tokens = []
         state.stream = nil
       }
-      return (state.token, state.stream)
+      return (state.tokens, state.stream)
     }
     withExtendedLifetime(released) {}
     events.send(RecordingEvent(.failed, file: writer.files.last, error: error))
   }
 
-  /// When no unit comes for a while, the last ones must not rest in the muxer.
+  /// When no unit comes for a while, the last ones must not rest in the muxer; nor the last sound, while pictures come.
   private func scheduleFlush() {
     guard !isFlushing.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    let written = statistics.framesWritten
+    let written = statistics
     writingLane.run(at: timekeeper.now + Self.flushAfter) { [weak self] in
       guard let self else { return }
       isFlushing.store(false, ordering: .releasing)
       guard case .recording = state.withLock({ $0.phase }) else { return }
-      guard statistics.framesWritten == written else { return scheduleFlush() }
-      do throws(RecorderError) {
-        try writer.flush()
-        scheduleSync()
-      } catch {
-        fail(error)
+      let now = statistics
+      let (frames, sound) = (now.framesWritten, now.soundDuration)
+      let isResting =
+        frames == written.framesWritten && frames != writer.flushed.frames
+        || sound == written.soundDuration && sound != writer.flushed.sound
+      if isResting {
+        do throws(RecorderError) {
+          try writer.flush()
+          scheduleSync()
+        } catch {
+          return fail(error)
+        }
       }
+      if frames != written.framesWritten || sound != written.soundDuration { scheduleFlush() }
     }
   }
 
@@ -258,8 +327,8 @@ final class RecorderCore: Sendable {
   /// Begins to complete the file, unless that was begun; tells the waiter when it is done.
   func complete(_ waiter: ResumeOnce<Outcome>?) {
     let (outcome, released): (Outcome?, Any) = state.withLock { state in
-      let released = (state.token, state.stream)
-      state.token = nil
+      let released = (state.tokens, state.stream)
+      state.tokens = []
       state.stream = nil
       if case .finished(let outcome) = state.phase { return (outcome, released) }
       if let waiter { state.waiters.append(waiter) }

@@ -22,6 +22,10 @@ public enum RecorderError: GlasswingError {
   case nothingRecorded(path: String)
   /// The disk didn't take the rest of the file by the deadline.
   case stalled(path: String)
+  /// The container has no place for sound in such a form, or is for sound alone and none was wanted.
+  case unsupportedAudio(audio: String, container: String)
+  /// A file for sound alone was given something else.
+  case needsSound(found: String)
 
   public var name: String {
     switch self {
@@ -36,6 +40,8 @@ public enum RecorderError: GlasswingError {
     case .notRecording: "recorder.notRecording"
     case .nothingRecorded: "recorder.nothingRecorded"
     case .stalled: "recorder.stalled"
+    case .unsupportedAudio: "recorder.unsupportedAudio"
+    case .needsSound: "recorder.needsSound"
     }
   }
 
@@ -52,12 +58,14 @@ public enum RecorderError: GlasswingError {
     case .notRecording: 1009
     case .nothingRecorded: 1010
     case .stalled: 1011
+    case .unsupportedAudio: 1012
+    case .needsSound: 1013
     }
   }
 
   public var stage: ErrorStage {
     switch self {
-    case .unknownContainer, .needsCompressedVideo, .notRecording: .configuration
+    case .unknownContainer, .needsCompressedVideo, .notRecording, .unsupportedAudio, .needsSound: .configuration
     case .fileExists, .folderMissing, .notWritable: .open
     case .unreadableSample: .input
     case .diskFull, .writeFailed: .write
@@ -67,16 +75,17 @@ public enum RecorderError: GlasswingError {
 
   public var severity: ErrorSeverity {
     switch self {
-    case .unreadableSample, .needsCompressedVideo, .notRecording: .recoverable
+    case .unreadableSample, .needsCompressedVideo, .notRecording, .needsSound: .recoverable
     case .unknownContainer, .fileExists, .folderMissing, .notWritable, .diskFull, .writeFailed, .nothingRecorded,
-      .stalled:
+      .stalled, .unsupportedAudio:
       .terminal
     }
   }
 
   public var advice: ErrorAdvice {
     switch self {
-    case .unknownContainer, .fileExists, .needsCompressedVideo, .notRecording: .configuration
+    case .unknownContainer, .fileExists, .needsCompressedVideo, .notRecording, .unsupportedAudio, .needsSound:
+      .configuration
     case .folderMissing, .notWritable, .diskFull: .userAction
     case .unreadableSample: .wait
     case .writeFailed, .stalled, .nothingRecorded: .retry
@@ -85,7 +94,8 @@ public enum RecorderError: GlasswingError {
 
   public var message: String {
     switch self {
-    case .unknownContainer(let path): "\(path): the ending names no container; use .mp4, .mov or .mkv, or name one"
+    case .unknownContainer(let path):
+      "\(path): the ending names no container; use .mp4, .mov, .mkv, .wav or .flac, or name one"
     case .fileExists(let path): "\(path): a file of that name exists"
     case .folderMissing(let path): "\(path): there is no such folder"
     case .notWritable(let path, let reason): "\(path): can't be written: \(reason)"
@@ -94,8 +104,10 @@ public enum RecorderError: GlasswingError {
     case .needsCompressedVideo(let found): "only .hvc1 video can be recorded as it is, and this is \(found)"
     case .unreadableSample(let reason): "a sample can't be recorded: \(reason)"
     case .notRecording: "the recorder already has a stream, or is finished"
-    case .nothingRecorded(let path): "\(path): no picture came that a file can begin with"
+    case .nothingRecorded(let path): "\(path): nothing came that a file can begin with"
     case .stalled(let path): "\(path): the disk didn't take the rest of the file in time"
+    case .unsupportedAudio(let audio, let container): "a .\(container) file can't hold sound as \"\(audio)\""
+    case .needsSound(let found): "only sound goes into .wav and .flac files, and this is \(found)"
     }
   }
 }

@@ -9,6 +9,10 @@ public enum RecordingContainer: String, Codable, Hashable, Sendable, CaseIterabl
   case mov
   /// Matroska (RFC 9559).
   case mkv
+  /// Sound alone, as floating point samples in RIFF form.
+  case wav
+  /// Sound alone, compressed without loss (RFC 9639).
+  case flac
 
   /// By a file's ending, without regard to case; nil for others.
   public init?(pathExtension: String) { self.init(rawValue: pathExtension.lowercased()) }

@@ -36,6 +36,7 @@ struct RecordingQueue<Unit> {
   init(limits: Limits) { self.limits = limits }
 
   var isEmpty: Bool { entries.isEmpty }
+  var first: Unit? { entries.first?.unit }
 
   mutating func offer(_ unit: Unit, bytes size: Int, isSync: Bool, at now: Instant) -> Verdict {
     offered += 1

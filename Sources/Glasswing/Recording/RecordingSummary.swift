@@ -12,8 +12,14 @@ public struct RecordingStatistics: Codable, Hashable, Sendable {
   public var stampRepairs = 0
   /// Bytes written to the files.
   public var bytes = 0
-  /// From the first frame to the end of the last one, over all files.
+  /// From the first frame to the end of the last one, over all files; of the sound in files for sound alone.
   public var duration: Duration = .zero
+  /// Sound that is in a file, silence in its place included.
+  public var soundDuration: Duration = .zero
+  /// Silence that was put where sound was missing.
+  public var soundFilled: Duration = .zero
+  /// Sound that is in no file, for any cause: before the first picture, no room in the queue, later than its place.
+  public var soundDropped: Duration = .zero
 
   /// Nothing yet.
   public init() {}

@@ -45,7 +45,7 @@ struct RecordingUnit: Sendable {
     return !(notSync ?? false)
   }
 
-  private static func instant(_ time: CMTime) -> Instant? {
+  static func instant(_ time: CMTime) -> Instant? {
     guard time.isNumeric else { return nil }
     let nanoseconds = CMTimeConvertScale(time, timescale: 1_000_000_000, method: .default)
     return nanoseconds.isNumeric ? Instant(nanoseconds: nanoseconds.value) : nil

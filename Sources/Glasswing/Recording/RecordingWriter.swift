@@ -25,18 +25,32 @@ final class RecordingWriter: @unchecked Sendable {
   private var frame = RecordingWriter.usualFrame
 
   private var muxer: FragmentedMuxer?
+  /// What becomes of sound beside pictures; nil for none.
+  private var sound: RecordedSound?
+  /// The file, where it holds sound alone.
+  private var soundFile: SoundFile?
   private var format: CMFormatDescription?
   private var parameterSets: [[UInt8]] = []
   private var part = 1
   private var first: Instant?
+  /// The last picture's presentation time.
+  private var latest: Instant?
   /// Sums of the files that are complete.
   private var complete = RecordingStatistics()
   private(set) var files: [URL] = []
+  /// What was written by the last flush.
+  private(set) var flushed: (frames: Int, sound: Duration) = (0, .zero)
 
   /// The name has been claimed.
   ///
-  /// - Parameter isNew: whether the file was made by the claim; another one stays where it is when nothing comes.
-  init(path: String, container: RecordingContainer, overwrites: Bool, isNew: Bool, limit: Duration?) {
+  /// - Parameters:
+  ///   - isNew: whether the file was made by the claim; another one stays where it is when nothing comes.
+  ///   - codec: what sound is kept in; nil for none.
+  init(
+    path: String, container: RecordingContainer, codec: AudioEncoder.Codec?, overwrites: Bool, isNew: Bool,
+    limit: Duration?
+  ) {
+    if let codec, let muxer = container.muxer { sound = RecordedSound(codec: codec, container: muxer) }
     self.path = path
     self.container = container
     self.overwrites = overwrites
@@ -45,21 +59,28 @@ final class RecordingWriter: @unchecked Sendable {
   }
 
   /// The file to be forced to the disk from time to time.
-  var file: OutputFile? { muxer?.file }
+  var file: OutputFile? { muxer?.file ?? soundFile?.file }
   var firstFrame: Instant? { first }
 
   /// Figures over all files; what the recorder counts itself is left at 0.
   var statistics: RecordingStatistics {
     var sum = complete
     if let muxer { Self.add(muxer, to: &sum) }
+    if let sound {
+      sum.soundFilled += sound.filled
+      sum.soundDropped += sound.dropped + sound.overlapping
+    }
+    if let soundFile { Self.add(soundFile, to: &sum) }
     return sum
   }
 
   /// - Parameter usualFrame: how long a frame lasts where it doesn't say so itself; asked when a file begins.
   func write(_ unit: RecordingUnit, usualFrame: () -> Duration?) throws(RecorderError) -> Outcome {
-    if isBeyondLimit(unit) { return Outcome(reachedLimit: true) }
+    if isBeyondLimit(unit.presentation) { return Outcome(reachedLimit: true) }
     var outcome = Outcome()
     try takeFormat(of: unit)
+    // Sound that belongs before it, into the file that there is.
+    try write(sound?.ready(before: unit.presentation) ?? [])
     if muxer == nil {
       frame = duration(of: unit) ?? usualFrame() ?? Self.usualFrame
       outcome.event = try begin(part: 1)
@@ -70,21 +91,81 @@ final class RecordingWriter: @unchecked Sendable {
       guard error.cause == .parameterSetsChanged else { throw failure(error) }
       outcome.event = try goOn(with: unit)
     }
-    if first == nil { first = unit.presentation }
+    latest = unit.presentation ?? latest
+    if first == nil, let presentation = unit.presentation {
+      first = presentation
+      sound?.start(at: presentation)
+      try write(sound?.ready(before: presentation) ?? [])
+    }
     return outcome
   }
 
-  /// Hands what the muxer holds back to the system.
-  func flush() throws(RecorderError) {
+  /// Says what form the sound will have that may come.
+  func expectSound(_ format: PCMFormat) { sound?.expect(format) }
+
+  /// Sound beside pictures, or alone. What can't be used is counted.
+  func write(_ unit: RecordingSound) throws(RecorderError) -> Outcome {
+    guard container.soundFile == nil else { return try writeAlone(unit) }
+    guard !isBeyondLimit(unit.presentation) else { return Outcome() }
+    sound?.take(unit)
+    try write(sound?.ready(before: latest) ?? [])
+    return Outcome()
+  }
+
+  private func write(_ packets: [SoundTrack.Packet]) throws(RecorderError) {
     do throws(MediaError) {
-      try muxer?.flush()
+      for packet in packets { try muxer?.append(packet) }
     } catch {
       throw failure(error)
     }
   }
 
-  /// Completes the present file. Without one frame the file that the claim made goes.
+  private func writeAlone(_ unit: RecordingSound) throws(RecorderError) -> Outcome {
+    if isBeyondLimit(unit.presentation) { return Outcome(reachedLimit: true) }
+    var outcome = Outcome()
+    do throws(MediaError) {
+      if soundFile == nil, let kind = container.soundFile {
+        soundFile = try SoundFile(path: path, container: kind, format: unit.format)
+        let url = URL(filePath: path)
+        files.append(url)
+        outcome.event = RecordingEvent(.began, file: url)
+        first = unit.presentation
+      }
+      try soundFile?.append(unit.samples, of: unit.format, at: unit.presentation)
+    } catch {
+      throw failure(error)
+    }
+    return outcome
+  }
+
+  /// Hands what the muxer holds back to the system.
+  func flush() throws(RecorderError) {
+    try write(sound?.readyNow() ?? [])
+    do throws(MediaError) {
+      try muxer?.flush()
+    } catch {
+      throw failure(error)
+    }
+    let written = statistics
+    flushed = (written.framesWritten, written.soundDuration)
+  }
+
+  /// Completes the recording. Without one frame the file that the claim made goes.
   func finish() throws(RecorderError) {
+    if muxer != nil { try write(sound?.finish(before: latest.map { $0 + frame }) ?? []) }
+    try finishFile()
+  }
+
+  /// Completes the present file.
+  private func finishFile() throws(RecorderError) {
+    if let soundFile {
+      do throws(MediaError) {
+        try soundFile.finish()
+      } catch {
+        throw failure(error)
+      }
+      return
+    }
     guard let muxer else {
       if files.isEmpty, isNew { unlink(path) }
       return
@@ -100,8 +181,8 @@ final class RecordingWriter: @unchecked Sendable {
   }
 
   /// Half a frame's tolerance, since stamps jitter: 4 s at 24 frames a second are 96 frames.
-  private func isBeyondLimit(_ unit: RecordingUnit) -> Bool {
-    guard let limit, let first, let presentation = unit.presentation else { return false }
+  private func isBeyondLimit(_ presentation: Instant?) -> Bool {
+    guard let limit, let first, let presentation else { return false }
     return presentation - first >= limit - frame / 2
   }
 
@@ -133,11 +214,15 @@ final class RecordingWriter: @unchecked Sendable {
     } else {
       (path, self.part) = try RecordingName.claim(following: self.path, part: part, overwrites: overwrites)
     }
+    guard let kind = container.muxer else {
+      throw .needsSound(found: "video")
+    }
+    if part == 1 { sound?.prepare() }
     do throws(MediaError) {
       let configuration = try HEVCConfiguration(parameterSets: parameterSets)
       muxer = try FragmentedMuxer(
-        path: path, container: container.muxerContainer,
-        video: .init(configuration: configuration, frameInterval: frame),
+        path: path, container: kind, video: .init(configuration: configuration, frameInterval: frame),
+        sound: sound?.encoder,
         // The first file begins at zero; the following ones go on where it ended.
         origin: part == 1 ? nil : first)
     } catch {
@@ -151,7 +236,7 @@ final class RecordingWriter: @unchecked Sendable {
   /// The container holds one set of parameters: the next file takes the unit, if a file can begin with it.
   private func goOn(with unit: RecordingUnit) throws(RecorderError) -> RecordingEvent {
     guard unit.isSync else { throw .unreadableSample(reason: "its format changed in mid-stream") }
-    try finish()
+    try finishFile()
     let event = try begin(part: part + 1)
     do throws(MediaError) {
       try append(unit)
@@ -180,17 +265,18 @@ final class RecordingWriter: @unchecked Sendable {
     sum.framesWritten += summary.units
     sum.stampRepairs += summary.repairedStamps
     sum.duration += summary.duration
+    sum.soundDuration += summary.soundDuration
     sum.bytes += muxer.file.writtenBytes
   }
-}
 
-extension RecordingContainer {
-  fileprivate var muxerContainer: FragmentedMuxer.Container {
-    switch self {
-    case .mp4: .mp4
-    case .mov: .mov
-    case .mkv: .mkv
-    }
+  private static func add(_ file: SoundFile, to sum: inout RecordingStatistics) {
+    let format = file.format
+    let counts = file.counts
+    sum.soundDuration += format.duration(frames: counts.taken + counts.filled)
+    sum.soundFilled += format.duration(frames: counts.filled)
+    sum.soundDropped += format.duration(frames: counts.overlapping)
+    sum.duration += format.duration(frames: counts.taken + counts.filled)
+    sum.bytes += file.file.writtenBytes
   }
 }
 

@@ -2,19 +2,53 @@ import CFFmpeg
 import Synchronization
 import Units
 
-/// Writes HEVC access units into a file, as they are, so that the file plays wherever the process is killed.
+/// Writes HEVC access units into a file, as they are, and coded sound beside them, so that the file plays wherever the process
+/// is killed.
 ///
 /// The file consists of fragments (MP4, MOV: movie fragments after an empty movie box; Matroska: clusters) of 0.5 s. A
 /// fragment reaches the system when the first unit after its end is appended, or at `flush()`. One unit is held back, since
 /// a sample's duration is known with the next one; `flush()` writes it too. So a kill loses at most the last 0.5 s and one
 /// unit, if whoever drives the muxer calls `flush()` when no unit has come for a while. The data of `file` reaches the disk
-/// by `file.synchronize()`, which the owner runs at most 1 s apart on a lane of its own.
+/// by `file.synchronize()`, which the owner runs at most 1 s apart on a lane of its own. The same holds for sound.
+///
+/// A file begins with its first picture: time 0 is that one's, and sound from before it is left out. Whether sound comes,
+/// comes late or ends early changes nothing of the pictures' track. No file says that a decoder should leave something out in front:
+/// a fragmented MP4 has no place for it before the first fragment, and players differ where there is one. So packets that begin
+/// before time 0 are left out, and AAC and Opus fade in within their first packet.
 ///
 /// Any thread; calls take turns. No clock and no thread inside.
 package final class FragmentedMuxer: Sendable {
   /// The kind of file.
   package enum Container: String, Hashable, Sendable, CaseIterable {
     case mp4, mov, mkv
+
+    /// What it keeps sound in where nobody asks for something else.
+    package var usualSound: AudioEncoder.Codec {
+      switch self {
+      case .mp4, .mov: .aac
+      case .mkv: .opus
+      }
+    }
+
+    /// Whether it has a form for such sound that players know.
+    package func takes(_ codec: AudioEncoder.Codec) -> Bool {
+      switch (self, codec) {
+      case (.mp4, .aac), (.mp4, .opus), (.mp4, .flac): true
+      case (.mp4, .pcm16), (.mp4, .pcmFloat): false
+      case (.mov, .aac), (.mov, .pcm16), (.mov, .pcmFloat): true
+      case (.mov, .opus), (.mov, .flac): false
+      case (.mkv, _): true
+      }
+    }
+
+    /// Whether times may be further apart than what lies between them lasts.
+    package func keepsGaps(in codec: AudioEncoder.Codec) -> Bool {
+      switch codec {
+      case .aac, .opus, .flac: true
+      // A file of MPEG-4's family has one length for all samples of the kind.
+      case .pcm16, .pcmFloat: self == .mkv
+      }
+    }
   }
 
   /// The picture track: samples of type 'hvc1', that is, with their parameter sets in the sample entry alone.
@@ -37,6 +71,10 @@ package final class FragmentedMuxer: Sendable {
     package var repairedStamps = 0
     /// From the first picture's beginning to the last one's end.
     package var duration: Duration = .zero
+    /// Packets of sound in the file or in the fragment to come.
+    package var soundPackets = 0
+    /// Sound in the file or in the fragment to come.
+    package var soundDuration: Duration = .zero
   }
 
   /// The file being written, for `synchronize()` on another lane.
@@ -46,20 +84,29 @@ package final class FragmentedMuxer: Sendable {
 
   /// Creates the file, or empties an existing one, and writes its header.
   ///
-  /// - Parameter origin: what stamp 0 is, for a file that goes on where another ended; nil for the first unit's stamp. A unit
-  ///   before it, or an hour or more after it, begins at 0.
+  /// - Parameters:
+  ///   - sound: what codes the sound; nil for pictures alone.
+  ///   - origin: what stamp 0 is, for a file that goes on where another ended; nil for the first unit's stamp. A unit
+  ///     before it, or an hour or more after it, begins at 0.
   ///
-  /// Throws `.fileNotWritable`, `.storageFull`, `.writingFailed`.
+  /// Throws `.audioFormatNotSupported` for sound that the container does not take, `.fileNotWritable`, `.storageFull`,
+  /// `.writingFailed`.
   package convenience init(
-    path: String, container: Container, video: VideoTrack, origin: Instant? = nil
+    path: String, container: Container, video: VideoTrack, sound: AudioEncoder? = nil, origin: Instant? = nil
   ) throws(MediaError) {
-    try self.init(file: try OutputFile(path: path), container: container, video: video, origin: origin)
+    if let codec = sound?.codec, !container.takes(codec) {
+      throw MediaError(.audioFormatNotSupported, while: .opening, "\(codec.rawValue) in \(container.rawValue)")
+    }
+    try self.init(file: try OutputFile(path: path), container: container, video: video, sound: sound, origin: origin)
   }
 
   /// As above, into a file that has just been created.
-  init(file: OutputFile, container: Container, video: VideoTrack, origin: Instant? = nil) throws(MediaError) {
+  init(
+    file: OutputFile, container: Container, video: VideoTrack, sound: AudioEncoder? = nil, origin: Instant? = nil
+  ) throws(MediaError) {
     self.file = file
-    state = Mutex(try FragmentedMuxerState(file: file, container: container, video: video, origin: origin))
+    state = Mutex(
+      try FragmentedMuxerState(file: file, container: container, video: video, sound: sound, origin: origin))
   }
 
   /// Adds an access unit: NAL units behind 4-byte lengths. Its bytes are copied once.
@@ -82,6 +129,16 @@ package final class FragmentedMuxer: Sendable {
     try state.withLock { state throws(MediaError) in
       try state.append(unit, presentation: presentation, decoding: decoding, parameterSets: parameterSets)
     }
+  }
+
+  /// Adds a packet of sound. Its time is on the pictures' axis; one that does not rise moves behind the last.
+  ///
+  /// - Returns: whether it is in the file: false for sound before the first picture.
+  ///
+  /// Throws `.storageFull`, `.writingFailed`, `.finished`, as for units.
+  @discardableResult
+  package func append(_ packet: SoundTrack.Packet) throws(MediaError) -> Bool {
+    try state.withLock { state throws(MediaError) in try state.append(packet) }
   }
 
   /// Ends the fragment and hands all appended units to the system. For pauses: each flush begins a new fragment.

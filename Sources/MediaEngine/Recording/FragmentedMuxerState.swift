@@ -27,10 +27,12 @@ struct FragmentedMuxerState: @unchecked Sendable {
   /// The unit that waits for the next one's stamp.
   private let held: Packet
   private var isHolding = false
+  private var sound: MuxedSound?
   private(set) var summary = FragmentedMuxer.Summary()
 
   init(
-    file: OutputFile, container: FragmentedMuxer.Container, video: FragmentedMuxer.VideoTrack, origin: Instant?
+    file: OutputFile, container: FragmentedMuxer.Container, video: FragmentedMuxer.VideoTrack, sound: AudioEncoder?,
+    origin: Instant?
   ) throws(MediaError) {
     path = file.path
     self.container = container
@@ -40,7 +42,20 @@ struct FragmentedMuxerState: @unchecked Sendable {
     stamps = StampSequence(timescale: timescale, frameInterval: video.frameInterval, origin: origin)
     output = try OutputContext(format: container.formatName, file: file)
     try Self.describe(try output.addStream(), video, timescale: timescale)
-    try output.writeHeader(options: Self.options(container, goesOn: origin != nil))
+    if let sound {
+      self.sound = try MuxedSound(sound, stream: try output.addStream())
+    }
+    try output.writeHeader(options: Self.options(container, keepsFirstTimes: origin != nil || sound != nil))
+  }
+
+  mutating func append(_ packet: SoundTrack.Packet) throws(MediaError) -> Bool {
+    try checkWritable()
+    guard case .writing = phase, let time = stamps.time(of: packet.presentation) else { return false }
+    guard let ready = try sound?.hold(packet, at: time) else { return false }
+    summary.soundPackets += 1
+    summary.soundDuration = summary.soundDuration + ready.duration
+    if let packet = ready.packet { try write(packet) }
+    return true
   }
 
   mutating func append(
@@ -68,6 +83,7 @@ struct FragmentedMuxerState: @unchecked Sendable {
   mutating func flush() throws(MediaError) {
     try checkWritable()
     try writeLastHeld()
+    try writeLastSound()
     try write(nil)
     // The next unit may come late: what was said of the last one's length is a guess.
     if container != .mkv, case .writing = phase { try output.keepNextTime() }
@@ -76,6 +92,7 @@ struct FragmentedMuxerState: @unchecked Sendable {
   mutating func finish() throws(MediaError) -> FragmentedMuxer.Summary {
     try checkWritable()
     try writeLastHeld()
+    try writeLastSound()
     do {
       try output.writeTrailer()
     } catch {
@@ -137,6 +154,10 @@ struct FragmentedMuxerState: @unchecked Sendable {
     try writeHeld(until: held.pointer.pointee.dts.addingSaturating(stamps.frame))
   }
 
+  private mutating func writeLastSound() throws(MediaError) {
+    if let packet = sound?.release() { try write(packet) }
+  }
+
   private mutating func writeHeld(until next: Int64) throws(MediaError) {
     held.pointer.pointee.duration = next - held.pointer.pointee.dts
     isHolding = false
@@ -177,7 +198,9 @@ struct FragmentedMuxerState: @unchecked Sendable {
     stream.pointee.avg_frame_rate = AVRational(num: 1_000_000, den: microseconds)
   }
 
-  private static func options(_ container: FragmentedMuxer.Container, goesOn: Bool) -> [String: String] {
+  private static func options(
+    _ container: FragmentedMuxer.Container, keepsFirstTimes: Bool
+  ) -> [String: String] {
     let microseconds = fragmentDuration.nanoseconds / 1000
     switch container {
     case .mp4, .mov:
@@ -186,9 +209,9 @@ struct FragmentedMuxerState: @unchecked Sendable {
         "movflags": "empty_moov+default_base_moof", "frag_duration": "\(microseconds)",
         "video_track_timescale": "\(ticksPerSecond)", "write_tmcd": "0",
       ]
-      // The first stamp is pulled to 0 otherwise, by the muxer and by what stands before it.
-      let goingOn = ["movflags": "empty_moov+default_base_moof+frag_discont", "avoid_negative_ts": "disabled"]
-      return goesOn ? options.merging(goingOn) { $1 } : options
+      // Each track's first stamp is pulled to 0 otherwise, by the muxer and by what stands before it.
+      let keeping = ["movflags": "empty_moov+default_base_moof+frag_discont", "avoid_negative_ts": "disabled"]
+      return keepsFirstTimes ? options.merging(keeping) { $1 } : options
     case .mkv: return ["cluster_time_limit": "\(microseconds / 1000)"]
     }
   }

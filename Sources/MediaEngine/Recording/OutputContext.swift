@@ -37,6 +37,8 @@ final class OutputContext {
     context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
     // Every fragment goes to the system as soon as it is complete, else a kill takes what the buffer holds.
     context.pointee.flush_packets = 1
+    // FLAC in MP4 has been written by a specification of its own since 2016, which this version calls experimental.
+    context.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
   }
 
   deinit {

@@ -60,6 +60,9 @@ struct StampSequence {
     return Self.ticks(stamp - origin, timescale)
   }
 
+  /// A time on the same axis, from tick 0 on; nil before the first stamp that is known.
+  func time(of stamp: Instant) -> Duration? { origin.map { stamp - $0 } }
+
   private mutating func tick(of stamp: Instant?, after last: Int64, origin: Instant) -> Int64 {
     guard let stamp else {
       repairs += 1
