@@ -10,6 +10,7 @@ struct GuideTextTests {
     "DOC-1: every Swift block of a guide stands in the file that runs it",
     arguments: [
       ("docs/camera-streaming.md", "Tests/GuaranteeTests/Guide/CameraStreamingGuide.swift"),
+      ("docs/audio-streaming.md", "Tests/GuaranteeTests/Guide/AudioStreamingGuide.swift"),
       ("docs/health.md", "Tests/GuaranteeTests/Guide/HealthGuide.swift"),
       ("docs/errors.md", "Tests/GuaranteeTests/Guide/HealthGuide.swift"),
     ])
