@@ -146,7 +146,10 @@ struct ProgramTests {
     let result = try Program.run("doctor", "--json")
     let report = try JSONDecoder().decode(DoctorReport.self, from: Data(result.output.utf8))
     #expect(report.ok == (result.status == 0))
-    for name in ["HEVC encoder", "HEVC decoder", "clock", "congestion control", "companion", "glasses", "libx265"] {
+    for name in [
+      "HEVC encoder", "HEVC decoder", "Opus encoder", "Opus decoder", "AAC encoder", "clock", "congestion control",
+      "companion", "glasses", "libx265",
+    ] {
       #expect(report.checks.contains { $0.name == name })
     }
     for check in report.checks where check.status != .ok { #expect(check.remedy?.isEmpty == false) }

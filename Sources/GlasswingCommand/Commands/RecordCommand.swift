@@ -34,6 +34,10 @@ struct RecordCommand {
     let height: Int?
     let framesPerSecond: Int?
     let firstFrame: Double?
+    /// What is in the file, silence in place of missing sound included; nil without sound.
+    let soundSeconds: Double?
+    /// How much of it is such silence.
+    let soundMissing: Double?
 
     enum CodingKeys: String, CodingKey {
       case files, complete, frames, seconds, bytes, dropped, width, height
@@ -41,6 +45,8 @@ struct RecordCommand {
       case stampRepairs = "stamp_repairs"
       case framesPerSecond = "fps"
       case firstFrame = "first_frame_ms"
+      case soundSeconds = "sound_seconds"
+      case soundMissing = "sound_missing_seconds"
     }
   }
 
@@ -99,12 +105,20 @@ struct RecordCommand {
   }
 
   private func makeRecorder() throws(CommandFailure) -> Recorder {
+    let path = arguments.text(.output) ?? ""
+    if arguments.text(.container) == nil,
+      RecordingContainer(pathExtension: URL(filePath: path).pathExtension)?.isSoundOnly == true
+    {
+      throw CommandFailure(
+        subject: path, "files of that kind hold sound alone",
+        next: "use .mp4, .mov or .mkv, or glasswing stream --audio-out")
+    }
     var options = Recorder.Options()
     options.container = arguments.text(.container).flatMap { RecordingContainer(rawValue: $0) }
     options.overwrites = arguments.has(.force)
     options.limit = limit
     do throws(RecorderError) {
-      return try Recorder(to: URL(filePath: arguments.text(.output) ?? ""), options: options)
+      return try Recorder(to: URL(filePath: path), options: options)
     } catch {
       throw CommandFailure(recording: error)
     }
@@ -182,6 +196,7 @@ struct RecordCommand {
     let seconds = figures.duration.seconds
     let rate = seconds > 0 ? Double(figures.bytes) * 8 / seconds / 1000 : 0
     let dropped = figures.framesDropped + Int(clamping: statistics.drops.total)
+    let hasSound = figures.soundDuration > .zero
     if arguments.has(.json) {
       try Console.shared.result(
         JSONResult.text(
@@ -189,13 +204,16 @@ struct RecordCommand {
             files: summary.files.map(\.path), complete: isComplete, frames: figures.framesWritten,
             seconds: (seconds * 1000).rounded() / 1000, bytes: figures.bytes, kbitPerSecond: (rate * 10).rounded() / 10,
             dropped: dropped, stampRepairs: figures.stampRepairs, width: video?.width, height: video?.height,
-            framesPerSecond: video?.frameRate, firstFrame: statistics.firstFrame.map(Spread.milliseconds))))
+            framesPerSecond: video?.frameRate, firstFrame: statistics.firstFrame.map(Spread.milliseconds),
+            soundSeconds: hasSound ? (figures.soundDuration.seconds * 1000).rounded() / 1000 : nil,
+            soundMissing: hasSound ? (figures.soundFilled.seconds * 1000).rounded() / 1000 : nil)))
     }
     guard !arguments.has(.quiet) else { return }
     let names = summary.files.map { ShownPath.shorten($0.path) }.joined(separator: ", ")
     Console.shared.log(
       "\(names): \(figures.framesWritten) frames, \(ProgressLine.decimal(seconds, places: 2)) s, "
-        + "\(ProgressLine.decimal(rate, places: 0)) kbit/s, \(dropped) dropped")
+        + "\(ProgressLine.decimal(rate, places: 0)) kbit/s, \(dropped) dropped"
+        + (hasSound ? ", sound \(ProgressLine.decimal(figures.soundDuration.seconds, places: 2)) s" : ""))
   }
 }
 

@@ -26,7 +26,7 @@ struct StreamCommand {
     struct Sound: Codable, Equatable {
       let rate: Int
       let channels: Int
-      /// Samples of each channel.
+      /// Samples of each channel: in the file, else those that came.
       let frames: Int
       let missing: Int
       let level: Double?
@@ -252,10 +252,11 @@ struct StreamCommand {
 
   private func sound(_ report: Report) -> Result.Sound? {
     guard case .pcm(let rate, let channels) = arguments.configuration(.hvc1).audioCodec else { return nil }
-    let frames = report.meter.frames
+    let heard = report.meter.frames
+    let written = try? report.written?.get()
+    let frames = written.map { ($0.statistics.soundDuration.seconds * Double(rate.rawValue)).rounded() }
     return Result.Sound(
-      rate: Int(rate.rawValue), channels: Int(channels), frames: Int(clamping: frames.heard),
-      missing: Int(clamping: frames.missing), level: report.meter.overallLevel,
-      file: (try? report.written?.get())?.files.first?.path)
+      rate: Int(rate.rawValue), channels: Int(channels), frames: frames.map { Int($0) } ?? Int(clamping: heard.heard),
+      missing: Int(clamping: heard.missing), level: report.meter.overallLevel, file: written?.files.first?.path)
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GlassesAgent
 import LinkProtocol
 import MediaEncoding
@@ -57,7 +58,51 @@ enum MediaChecks {
       run("HEIC encoder", package: "libheif-dev", timekeeper) { () throws(MediaError) in
         "one picture, \(try HEICEncoder.encode(picture).bytes.count) bytes"
       })
-    return checks
+    return checks + soundCodecs(timekeeper: timekeeper)
+  }
+
+  /// Encodes a tone, and decodes it where the package does that too.
+  private static func soundCodecs(timekeeper: any Timekeeper) -> [DoctorCheck] {
+    let format = PCMFormat(sampleRate: OpusEncoder.sampleRate, channels: 2)
+    // 1 kHz at half of full scale; what comes out silent is no sound.
+    let tone = (0..<OpusEncoder.packetFrames * 10).flatMap { frame in
+      let sample = Float(0.5 * sin(2 * .pi * 1000 * Double(frame) / Double(format.sampleRate)))
+      return [sample, sample]
+    }
+    let bitrate: Bitrate = .kilobitsPerSecond(64)
+    return [
+      run("Opus encoder", package: "libavcodec-dev", timekeeper) { () throws(MediaError) in
+        let bytes = try encodeOpus(tone, format, bitrate).reduce(0) { $0 + $1.count }
+        return bytes > 0 ? "200 ms of sound, \(bytes) bytes" : nil
+      },
+      run("Opus decoder", package: "libavcodec-dev", timekeeper) { () throws(MediaError) in
+        let packets = try encodeOpus(tone, format, bitrate)
+        let decoder = try OpusDecoder(format)
+        var last: [Float] = []
+        for packet in packets { last = try decoder.decode(packet) }
+        return last.contains { abs($0) > 0.25 } ? "200 ms of sound" : nil
+      },
+      run("AAC encoder", package: "libavcodec-dev", timekeeper) { () throws(MediaError) in
+        let encoder = try AudioEncoder(.aac, format, bitrate: bitrate)
+        let packets = try encoder.encode(tone) + encoder.finish()
+        let bytes = packets.reduce(0) { $0 + $1.bytes.count }
+        return bytes > 0 ? "200 ms of sound, \(bytes) bytes" : nil
+      },
+    ]
+  }
+
+  private static func encodeOpus(
+    _ samples: [Float], _ format: PCMFormat, _ bitrate: Bitrate
+  ) throws(MediaError) -> [[UInt8]] {
+    let encoder = try OpusEncoder(format, bitrate: bitrate)
+    let count = OpusEncoder.packetFrames * format.channels
+    var packets: [[UInt8]] = []
+    var start = 0
+    while start < samples.count {
+      packets.append(try encoder.encode(Array(samples[start..<min(start + count, samples.count)])))
+      start += count
+    }
+    return packets
   }
 
   /// - Parameter work: what came out, in words; nil when nothing did.
@@ -67,7 +112,7 @@ enum MediaChecks {
     let begun = timekeeper.now
     do throws(MediaError) {
       guard let found = try work() else {
-        return DoctorCheck(name, .failed, "no picture came out", remedy: "\(install) \(package).")
+        return DoctorCheck(name, .failed, "nothing came out", remedy: "\(install) \(package).")
       }
       let time = ProgressLine.decimal((timekeeper.now - begun).milliseconds, places: 1)
       return DoctorCheck(name, .ok, "\(found), \(time) ms")

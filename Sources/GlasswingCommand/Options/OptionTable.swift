@@ -155,7 +155,8 @@ enum OptionTable {
     .bench, summary: "measure this machine",
     details: [
       "Measures one thing on this machine, with simulated glasses, and shows the figures. Times are in milliseconds; "
-        + "p50 is the median. Build with optimisation before believing any of it."
+        + "p50 is the median. Build with optimisation before believing any of it.",
+      "audio runs five seconds with sound and five without, in turn and five times, unless told otherwise.",
     ],
     operand: OperandSpec(
       placeholder: "WHAT", isRequired: true,
