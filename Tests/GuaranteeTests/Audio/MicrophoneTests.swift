@@ -22,6 +22,56 @@ struct MicrophoneTests {
 
   // MARK: - Feeds
 
+  @Test("MOCK-2: a film's own sound is heard in step with its pictures, round after round")
+  func film() async throws {
+    let feed = URL(fileURLWithPath: try FlashFilm.path())
+    try await withGlassesByHand(feed: feed) { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let flashes = Observed<Double>()
+      let heard = try await HeardStream.start(in: session, Self.mono, video: .raw, clock)
+      let isBright = Observed<Bool>()
+      let token = heard.stream.videoFramePublisher.listen { frame in
+        let bright = FlashFilm.isBright(frame)
+        if bright, isBright.values.last == false {
+          flashes.record(CMTimeGetSeconds(CMSampleBufferGetPresentationTimeStamp(frame.sampleBuffer)))
+        }
+        isBright.record(bright)
+      }
+      clock.advance(by: .seconds(10))
+      await token.cancel()
+      var detector = BeepDetector(level: 0.25, sampleRate: 16_000)
+      for sound in heard.sounds { detector.take(sound.channels[0], at: Double(sound.presentation.nanoseconds) / 1e9) }
+      #expect(flashes.values.count >= 9)
+      for flash in flashes.values {
+        let nearest = detector.onsets.map { abs($0 - flash) }.min() ?? .infinity
+        #expect(nearest <= 0.020, "\(nearest)")
+      }
+      #expect(heard.stream.audioStatus?.source == .cameraFeed)
+      #expect(heard.watched.errors.isEmpty)
+      session.stop()
+    }
+  }
+
+  @Test("MOCK-2: a WAV is heard bit for bit, from its beginning with the first picture on, over and over")
+  func wav() async throws {
+    let content = noise(20_000, seed: 4)
+    let file = URL(fileURLWithPath: try WAVFile.write(content, sampleRate: 16_000))
+    try await withGlassesByHand { glasses, clock in
+      try await glasses.services.microphone.setAudioFeed(validating: file)
+      let session = try startedSession(with: glasses, clock)
+      let heard = try await HeardStream.start(in: session, Self.mono, clock)
+      clock.advance(by: .seconds(4))
+      let samples = heard.samples()
+      #expect(samples.count >= 63_000)
+      #expect(samples == (0..<samples.count).map { content[$0 % content.count] })
+      let picture = try #require(heard.watched.frames.values.first).presentation
+      let first = try #require(heard.sounds.first).presentation
+      #expect(abs(first.nanoseconds - picture.value) <= 1_000_000)
+      #expect(heard.stream.audioStatus?.source == .file)
+      session.stop()
+    }
+  }
+
   @Test("MOCK-2: sound that can't be played is told by the checked call, and ends a stream by an error with the cause")
   func unplayable() async throws {
     try await withGlassesByHand { glasses, clock in

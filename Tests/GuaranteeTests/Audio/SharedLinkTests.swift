@@ -13,6 +13,7 @@ import Units
 @Suite("Sound beside pictures", .exclusive(.mockKit))
 struct SharedLinkTests {
   private static let mono = AudioCodec.pcm(sampleRate: .rate16000, numberOfChannels: 1)
+  private static let stereo = AudioCodec.pcm(sampleRate: .rate48000, numberOfChannels: 2)
 
   @Test("AUD-3: whatever is done with the sound, pictures go on without a gap", arguments: [1, 2, 3] as [UInt64])
   func switching(seed: UInt64) async throws {
@@ -53,6 +54,45 @@ struct SharedLinkTests {
       // And the sound itself has none either.
       let sounds = heard.sounds
       #expect(zip(sounds, sounds.dropFirst()).allSatisfy { $1.presentation - $0.presentation == .milliseconds(20) })
+      session.stop()
+    }
+  }
+
+  @Test(
+    "AUD-3: on a link that gets narrow, pictures step down with an event, sound goes on, and neither is older than a second",
+    arguments: [500, 900] as [Int64])
+  func contention(rate: Int64) async throws {
+    try await withGlassesByHand(encodesLive: true) { glasses, clock in
+      let session = try startedSession(with: glasses, clock)
+      let heard = try await HeardStream.start(in: session, Self.stereo, resolution: .medium, clock)
+      let steps = Observed<StreamHealthEvent>()
+      let ages = Observed<Duration>()
+      let tokens = ListenerTokenBag()
+      heard.stream.healthPublisher.listen { if $0.kind == .formatChanged { steps.record($0) } }.store(in: tokens)
+      heard.stream.videoFramePublisher.listen { frame in
+        let stamp = CMSampleBufferGetPresentationTimeStamp(frame.sampleBuffer)
+        ages.record(clock.now - Instant(nanoseconds: stamp.value))
+      }.store(in: tokens)
+      clock.advance(by: .seconds(4))
+      #expect(heard.stream.audioStatus?.codec == .pcm)
+      glasses.link.limit(.kilobitsPerSecond(rate))
+      clock.advance(by: .seconds(16))
+      #expect(!steps.values.isEmpty)
+      #expect(steps.values.allSatisfy { ($0.video?.width ?? 0) <= 504 })
+      #expect(heard.stream.audioStatus?.codec == .opus)
+      #expect(heard.stream.state == .streaming && heard.watched.errors.isEmpty)
+      #expect((ages.values.max() ?? .seconds(9)) <= .seconds(1), "\(ages.values.max() ?? .zero)")
+      let sounds = heard.sounds
+      // A frame's age counts from its last sample.
+      let oldest = sounds.map { $0.delivered - $0.presentation - .milliseconds(20) }.max() ?? .seconds(9)
+      #expect(oldest <= .seconds(1), "\(oldest)")
+      // Once the first moments are over, nothing is missing.
+      let late = sounds.filter { $0.presentation > clock.now - .seconds(10) }
+      #expect(late.count >= 480)
+      #expect(late.allSatisfy { $0.missing == 0 && !$0.isDiscontinuity })
+      glasses.link.limit(nil)
+      clock.advance(by: .seconds(30))
+      #expect(heard.stream.audioStatus?.codec == .pcm)
       session.stop()
     }
   }

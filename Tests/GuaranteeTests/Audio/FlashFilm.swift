@@ -1,0 +1,60 @@
+import Foundation
+import MWDATCamera
+import MWDATCore
+import TestSupport
+
+/// A film whose picture is white and whose sound beeps for the first 100 ms of each second: 3 s, 25 pictures a second,
+/// AAC at 44.1 kHz.
+enum FlashFilm {
+  static func path() throws -> String {
+    let path = try MediaFactory.newPath("mp4")
+    let sound = "aevalsrc='0.25*sin(2*PI*1000*t)*lt(mod(t\\,1)\\,0.1)':s=44100:d=3"
+    let picture = "nullsrc=s=160x120:r=25:d=3,format=yuv420p,geq=lum='16+219*lt(mod(T\\,1)\\,0.1)':cb=128:cr=128"
+    try CommandLineTool.run(
+      "ffmpeg",
+      [
+        "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", picture, "-f", "lavfi", "-i", sound, "-c:v", "libx264",
+        "-preset", "ultrafast", "-threads", "1", "-c:a", "aac", "-b:a", "128k", path,
+      ])
+    return path
+  }
+
+  /// By the picture's middle.
+  static func isBright(_ frame: VideoFrame) -> Bool {
+    guard let buffer = CMSampleBufferGetImageBuffer(frame.sampleBuffer) else { return false }
+    CVPixelBufferLockBaseAddress(buffer, .readOnly)
+    defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
+    guard let base = CVPixelBufferGetBaseAddressOfPlane(buffer, 0) else { return false }
+    let row = CVPixelBufferGetHeight(buffer) / 2 * CVPixelBufferGetBytesPerRowOfPlane(buffer, 0)
+    return base.load(fromByteOffset: row + CVPixelBufferGetWidth(buffer) / 2, as: UInt8.self) > 128
+  }
+}
+
+/// WAV files of 32-bit floating point samples, one channel.
+enum WAVFile {
+  static func write(_ samples: [Float], sampleRate: Int) throws -> String {
+    var bytes = Data()
+    func number<Value: FixedWidthInteger>(_ value: Value) {
+      withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+    func text(_ text: String) { bytes.append(contentsOf: text.utf8) }
+    let length = samples.count * 4
+    text("RIFF")
+    number(UInt32(36 + length))
+    text("WAVEfmt ")
+    number(UInt32(16))
+    // IEEE floating point, one channel.
+    number(UInt16(3))
+    number(UInt16(1))
+    number(UInt32(sampleRate))
+    number(UInt32(sampleRate * 4))
+    number(UInt16(4))
+    number(UInt16(32))
+    text("data")
+    number(UInt32(length))
+    for sample in samples { number(sample.bitPattern) }
+    let path = try MediaFactory.newPath("wav")
+    try bytes.write(to: URL(fileURLWithPath: path))
+    return path
+  }
+}
