@@ -145,7 +145,7 @@ struct RecordedSoundTests {
 
   @Test(
     "REC-4: sound that never comes, comes late or stops early costs nothing but itself",
-    arguments: forms.filter { $0.audio == .automatic }, ["never", "early"])
+    arguments: forms.filter { $0.audio == .automatic }, ["never", "late", "early"])
   func partial(_ form: Form, _ when: String) async throws {
     let spans = ["never": 0.0..<0.0, "late": 101.5..<103.0, "early": 100.0..<101.0]
     let span = try #require(spans[when])
@@ -162,7 +162,8 @@ struct RecordedSoundTests {
     switch when {
     case "never": #expect(soundStamps.isEmpty)
     case "late":
-      #expect(abs(try #require(soundStamps.first) - 1.5) < 0.022)
+      #expect(try #require(soundStamps.first) < 0.022)
+      #expect(abs(summary.statistics.soundFilled.seconds - 1.5) < 0.03)
       #expect(try SoundInspector.onsets(path).contains { abs($0 - 2) < 0.002 })
     case _:
       #expect(abs(try #require(soundStamps.last) - 0.98) < 0.03)
@@ -199,22 +200,23 @@ struct RecordedSoundTests {
   func drift(_ skew: Double) async throws {
     // Packets alone: what is in the file is judged by their stamps.
     var track = SoundTrack(
-      encoder: try AudioEncoder(.aac, PCMFormat(sampleRate: 16_000, channels: 1)), fillsAllGaps: false)
-    let samples = [Float](repeating: 0, count: 320)
-    let step = 0.02 / (1 + skew / 1e6)
+      encoder: try AudioEncoder(.pcm16, PCMFormat(sampleRate: 16_000, channels: 1)), fillsAllGaps: false)
+    let samples = [Float](repeating: 0, count: 1600)
+    let step = 0.1 / (1 + skew / 1e6)
     var packets: [SoundTrack.Packet] = []
-    for number in 0..<90_000 {
+    for number in 0..<18_000 {
       packets += try track.append(samples, at: Instant(nanoseconds: Int64(Double(number) * step * 1e9)))
     }
     packets += try track.finish()
+    #expect(packets.count == 90_000)
     for (number, packet) in packets.enumerated() {
-      let ideal = Double(number - 1) * 1024 / 320 * step
+      let ideal = Double(number) * step / 5
       let stamp = Double(packet.presentation.nanoseconds) / 1e9
-      guard abs(stamp - ideal) > 0.005 else { continue }
+      guard abs(stamp - ideal) > 0.003 else { continue }
       Issue.record("packet \(number) at \(stamp) s instead of \(ideal) s")
       break
     }
-    for (earlier, later) in zip(packets, packets.dropFirst()) { #expect(earlier.presentation < later.presentation) }
+    #expect(zip(packets, packets.dropFirst()).allSatisfy { $0.presentation < $1.presentation })
     #expect(track.counts.filled == 0)
     #expect(track.counts.overlapping == 0)
   }
@@ -291,7 +293,7 @@ struct RecordedSoundTests {
     #expect(abs(summary.statistics.duration.seconds - 3) < 0.001)
   }
 
-  @Test("REC-1: sound alone plays wherever the process is killed", arguments: ["flac"])
+  @Test("REC-1: sound alone plays wherever the process is killed", arguments: ["wav", "flac"])
   func killAlone(_ ending: String) async throws {
     let path = try MediaFactory.newPath(ending)
     let recorder = try Recorder(to: URL(filePath: path))

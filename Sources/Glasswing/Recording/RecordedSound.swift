@@ -64,7 +64,16 @@ struct RecordedSound {
     guard track?.next == nil else { return encode(sound) }
     let rest = sound.from(begin)
     dropped += sound.duration - (rest?.duration ?? .zero)
-    if let rest { encode(rest) }
+    guard let rest else { return }
+    if let presentation = rest.presentation, presentation > begin { encode(silence(at: begin)) }
+    encode(rest)
+  }
+
+  /// Sound that comes late is preceded by what fills any other gap: players expect each track to begin with the file.
+  private func silence(at begin: Instant) -> RecordingSound {
+    let format = track?.encoder.input ?? PCMFormat(sampleRate: 48_000, channels: 1)
+    let samples = [Float](repeating: 0, count: format.channels)
+    return RecordingSound(format: format, samples: samples, presentation: begin)
   }
 
   /// Packets that belong before a picture, or that have waited long enough.

@@ -68,6 +68,13 @@ package final class OutputFile: Sendable {
     return 0
   }
 
+  /// Writes over bytes that are in the file, and leaves the position as it is. A best effort: what stood there goes on
+  /// standing otherwise.
+  func overwrite(_ bytes: [UInt8], at offset: Int) {
+    guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) > 0 else { return }
+    written.wrappingAdd(bytes.count, ordering: .releasing)
+  }
+
   /// Notes that the file is playable as it stands: what is in it ends with a whole part (header, fragment, trailer).
   func markWhole() {
     let soFar = writtenBytes

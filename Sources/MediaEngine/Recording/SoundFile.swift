@@ -4,8 +4,8 @@ import Units
 
 /// Writes sound alone: WAV (floating point or 16 bits) or FLAC. Neither knows times, so what is missing becomes silence.
 ///
-/// Wherever the process is killed, the file has everything up to the last `flush`: players take the length from the file's
-/// own. Any thread; calls take turns.
+/// Wherever the process is killed, the file plays: WAV's header is brought up to date each quarter of a second, and that of FLAC
+/// may leave the length open. Any thread; calls take turns.
 package final class SoundFile: Sendable {
   /// The kind of file.
   package enum Container: String, Hashable, Sendable, CaseIterable {
@@ -55,6 +55,8 @@ private struct SoundFileState: @unchecked Sendable {
   private var track: SoundTrack
   private var resampler: Resampler?
   private var written: Int64 = 0
+  /// WAV's lengths; nil for FLAC.
+  private var lengths: WAVLengths?
   private var failure: MediaError?
   private var isFinished = false
 
@@ -66,6 +68,7 @@ private struct SoundFileState: @unchecked Sendable {
     let stream = try output.addStream()
     try track.encoder.describe(stream)
     try output.writeHeader(options: [:])
+    if container == .wav { lengths = WAVLengths(file: file, frameBytes: track.encoder.output.channels * 4) }
   }
 
   var counts: SoundTrack.Counts { track.counts }
@@ -122,6 +125,39 @@ private struct SoundFileState: @unchecked Sendable {
         throw error
       }
     }
+    lengths?.update(frames: Int(written), every: track.encoder.output.sampleRate / 4)
+  }
+}
+
+/// The two lengths in the header of a WAV file (RIFF: of the file, of its data), kept up to date while it grows: with none in it,
+/// readers take the file's end for damage.
+private struct WAVLengths {
+  private static let offsetOfLength = 4
+
+  private let file: OutputFile
+  private let frameBytes: Int
+  /// Where the samples begin; their length stands before them.
+  private let dataStart: Int
+  private var stated = 0
+
+  /// The header has just been written.
+  init(file: OutputFile, frameBytes: Int) {
+    self.file = file
+    self.frameBytes = frameBytes
+    dataStart = file.writtenBytes
+  }
+
+  mutating func update(frames: Int, every step: Int) {
+    guard frames - stated >= step else { return }
+    stated = frames
+    let data = frames.multipliedSaturating(by: frameBytes)
+    write(data, at: dataStart - 4)
+    write(data.addingSaturating(dataStart - 8), at: Self.offsetOfLength)
+  }
+
+  private func write(_ length: Int, at offset: Int) {
+    let value = UInt32(clamping: length).littleEndian
+    file.overwrite(withUnsafeBytes(of: value) { Array($0) }, at: offset)
   }
 }
 
