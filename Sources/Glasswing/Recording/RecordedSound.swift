@@ -65,7 +65,7 @@ struct RecordedSound {
     let rest = sound.from(begin)
     dropped += sound.duration - (rest?.duration ?? .zero)
     guard let rest else { return }
-    if let presentation = rest.presentation, presentation > begin { encode(silence(at: begin)) }
+    if let presentation = rest.presentation, presentation - begin > .milliseconds(20) { encode(silence(at: begin)) }
     encode(rest)
   }
 
