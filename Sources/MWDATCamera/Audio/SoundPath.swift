@@ -41,6 +41,7 @@ struct SoundPath: Sendable {
   /// What comes next follows nothing, as the stream rested: what the resampler has is of before.
   mutating func rest() {
     resampler = nil
+    timeline.delivered(frames: 0, held: .zero)
     isBreakDue = true
   }
 

@@ -29,32 +29,3 @@ enum FlashFilm {
     return base.load(fromByteOffset: row + CVPixelBufferGetWidth(buffer) / 2, as: UInt8.self) > 128
   }
 }
-
-/// WAV files of 32-bit floating point samples, one channel.
-enum WAVFile {
-  static func write(_ samples: [Float], sampleRate: Int) throws -> String {
-    var bytes = Data()
-    func number<Value: FixedWidthInteger>(_ value: Value) {
-      withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-    }
-    func text(_ text: String) { bytes.append(contentsOf: text.utf8) }
-    let length = samples.count * 4
-    text("RIFF")
-    number(UInt32(36 + length))
-    text("WAVEfmt ")
-    number(UInt32(16))
-    // IEEE floating point, one channel.
-    number(UInt16(3))
-    number(UInt16(1))
-    number(UInt32(sampleRate))
-    number(UInt32(sampleRate * 4))
-    number(UInt16(4))
-    number(UInt16(32))
-    text("data")
-    number(UInt32(length))
-    for sample in samples { number(sample.bitPattern) }
-    let path = try MediaFactory.newPath("wav")
-    try bytes.write(to: URL(fileURLWithPath: path))
-    return path
-  }
-}

@@ -55,7 +55,7 @@ struct MicrophoneTests {
   @Test("MOCK-2: a WAV is heard bit for bit, from its beginning with the first picture on, over and over")
   func wav() async throws {
     let content = noise(20_000, seed: 4)
-    let file = URL(fileURLWithPath: try WAVFile.write(content, sampleRate: 16_000))
+    let file = try WAVFile.write([content], sampleRate: 16_000)
     try await withGlassesByHand { glasses, clock in
       try await glasses.services.microphone.setAudioFeed(validating: file)
       let session = try startedSession(with: glasses, clock)

@@ -51,7 +51,7 @@ struct RandomWalkTests {
   }
 
   private static let expected = [
-    "session paused", "stream paused", "stream streaming", "photo started", "photo of a stream",
+    "session paused", "stream paused", "stream streaming", "photo started", "photo of a stream", "sound",
   ]
 
   @Test("LIFE-2, LIFE-5: walks that once went wrong go right", arguments: WalkRegressions.all.indices)

@@ -53,6 +53,7 @@ enum Step: Hashable, Sendable {
   case feed(place: Int, WalkFeed)
   case image(place: Int, isReadable: Bool)
   case failNextCapture(place: Int)
+  case microphone(place: Int, WalkMicrophone)
   case setPermission(Permission, PermissionStatus)
   case setRequestResult(Permission, PermissionStatus)
   case pair
@@ -91,7 +92,7 @@ enum Step: Hashable, Sendable {
 
 /// What a walk asks cameras for.
 enum WalkConfiguration: CaseIterable, Hashable, Sendable {
-  case compressed30, compressed15, compressed2, decoded15, decoded2, oddRate, withAudio
+  case compressed30, compressed15, compressed2, decoded15, decoded2, oddRate, withSound, decodedWithSound, nineChannels
 
   var configuration: StreamConfiguration {
     switch self {
@@ -101,7 +102,15 @@ enum WalkConfiguration: CaseIterable, Hashable, Sendable {
     case .decoded15: StreamConfiguration(videoCodec: .raw, resolution: .low, frameRate: 15)
     case .decoded2: StreamConfiguration(videoCodec: .raw, resolution: .low, frameRate: 2)
     case .oddRate: StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 11)
-    case .withAudio:
+    case .withSound:
+      StreamConfiguration(
+        videoCodec: .hvc1, audioCodec: .pcm(sampleRate: .rate16000, numberOfChannels: 1), resolution: .low,
+        frameRate: 15)
+    case .decodedWithSound:
+      StreamConfiguration(
+        videoCodec: .raw, audioCodec: .pcm(sampleRate: .rate44100, numberOfChannels: 2), resolution: .low,
+        frameRate: 7)
+    case .nineChannels:
       StreamConfiguration(
         videoCodec: .hvc1, audioCodec: .pcm(sampleRate: .rate16000, numberOfChannels: 9), resolution: .low,
         frameRate: 15)
@@ -124,6 +133,10 @@ enum WalkHardware: Hashable, Sendable {
   case battery(Int?)
   case charging(ChargingState)
   case thermal(ThermalLevel)
+}
+
+enum WalkMicrophone: CaseIterable, Hashable, Sendable {
+  case feed, tone, silence, file, missing, mute, unmute, fail
 }
 
 enum WalkFeed: CaseIterable, Hashable, Sendable {

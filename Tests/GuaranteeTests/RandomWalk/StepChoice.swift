@@ -47,7 +47,7 @@ struct StepChoice {
   private static let table: [(weight: Int, make: Maker)] = app + wearer
 
   private static let app: [(weight: Int, make: Maker)] = [
-    (90, { .proceed(oneIn(3, &$0) ? any(WalkConfiguration.self, &$0) : .compressed15) }),
+    (90, { .proceed(oneIn(3, &$0) ? any(WalkConfiguration.self, &$0) : oneIn(3, &$0) ? .withSound : .compressed15) }),
     (18, { .photograph(oneIn(4, &$0) ? .heic : .jpeg) }),
     (14, { _ in .recover }),
     (1, { _ in .configure }),
@@ -96,6 +96,7 @@ struct StepChoice {
     (4, { .feed(place: place(&$0), oneIn(3, &$0) ? any(WalkFeed.self, &$0) : .pattern) }),
     (2, { .image(place: place(&$0), isReadable: oneIn(2, &$0)) }),
     (2, { .failNextCapture(place: place(&$0)) }),
+    (6, { .microphone(place: place(&$0), oneIn(4, &$0) ? any(WalkMicrophone.self, &$0) : .unmute) }),
     (3, { .setPermission(any(Permission.self, &$0), oneIn(3, &$0) ? .denied : .granted) }),
     (2, { .setRequestResult(any(Permission.self, &$0), oneIn(3, &$0) ? .denied : .granted) }),
     (1, { _ in .pair }),

@@ -17,6 +17,8 @@ struct StreamModel: Sendable {
   private var wishes = 0
   private var lastNews: Instant
   private var lastStamp: CMTime?
+  private let hasSound: Bool
+  private var sound = SoundModel()
   private var acceptedPhotos = 0
   private var photoResults = 0
 
@@ -25,6 +27,7 @@ struct StreamModel: Sendable {
     self.strictness = strictness
     // The lowest rate that can be agreed on for what was asked.
     patience = max(.seconds(1), .seconds(3) / (configuration.frameRate < 5 ? 2 : 7))
+    hasSound = configuration.audioCodec != nil
     lastNews = now
   }
 
@@ -52,6 +55,7 @@ struct StreamModel: Sendable {
       explanation = nil
     case .stopped:
       hasStreamed = false
+      sound = SoundModel()
       if acceptedPhotos != photoResults {
         wrong.append("\(name): stopped, and \(acceptedPhotos - photoResults) accepted photos have had no result")
       }
@@ -82,8 +86,25 @@ struct StreamModel: Sendable {
       wrong.append("\(name): a frame of \(CMTimeGetSeconds(stamp)) after one of \(CMTimeGetSeconds(lastStamp))")
     }
     lastStamp = stamp
-    if strictness.isExact, let state, state != .streaming { wrong.append("\(name): a frame while \(state)") }
+    if strictness.isExact, let state, !mayHave(.pictures, in: state) { wrong.append("\(name): a frame while \(state)") }
     return wrong
+  }
+
+  mutating func heard(_ frame: AudioFrame, state: StreamState?, at now: Instant) -> [String] {
+    var wrong = sound.heard(frame, isExact: strictness.isExact).map { "\(name): \($0)" }
+    if !hasSound { wrong.append("\(name): sound that nobody asked for") }
+    if strictness.isExact, let state, !mayHave(.sound, in: state) { wrong.append("\(name): sound while \(state)") }
+    return wrong
+  }
+
+  /// While sound is missing pictures go on, and the other way round; the tail of sound is heard after a stop.
+  private func mayHave(_ medium: StreamMachine.Medium, in state: StreamState) -> Bool {
+    switch state {
+    case .streaming: true
+    case .starting, .waitingForDevice: hasSound && hasStreamed
+    case .stopping: medium == .sound
+    case .paused, .stopped: false
+    }
   }
 
   mutating func photoCame() -> [String] { photoEnded() }

@@ -117,6 +117,12 @@ final class CameraWatch: Sendable {
       let state = self.stream.object?.state
       note { $0.delivered(stamp, state: state, at: judge.now) }
     }.store(in: tokens)
+    stream.audioFramePublisher.listen { [weak self, judge] frame in
+      guard let self else { return }
+      judge.passed("sound")
+      let state = self.stream.object?.state
+      note { $0.heard(frame, state: state, at: judge.now) }
+    }.store(in: tokens)
     stream.photoDataPublisher.listen { [weak self, judge] _ in
       judge.passed("photo of a stream")
       self?.note { $0.photoCame() }

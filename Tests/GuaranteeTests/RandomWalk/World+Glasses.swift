@@ -1,4 +1,5 @@
 import Foundation
+import GlasswingTesting
 import LinkProtocol
 import MWDATCore
 import MWDATMockDevice
@@ -20,9 +21,11 @@ extension World {
   /// On a face, awake, cool and charged, with everything allowed.
   func recover() {
     MockKit.shared.permissions.set(.camera, .granted)
+    MockKit.shared.permissions.set(.microphone, .granted)
     guard let glasses = pick(0, \.glasses) else { return }
     glasses.setThermalLevel(.none)
     glasses.setBatteryLevel(100)
+    glasses.services.microphone.useCameraFeed()
     glasses.powerOn()
     glasses.don()
     if Wearables.shared.registrationState != .registered { startRegistration() }
@@ -52,6 +55,20 @@ extension World {
     case .clip: camera.setCameraFeed(fileURL: media.clip)
     case .unplayable: camera.setCameraFeed(fileURL: media.unplayable)
     case .missing: camera.setCameraFeed(fileURL: URL(fileURLWithPath: "/nowhere/feed.mp4"))
+    }
+  }
+
+  func microphone(_ place: Int, _ change: WalkMicrophone) {
+    guard let microphone = pick(place, \.glasses)?.services.microphone else { return }
+    switch change {
+    case .feed: microphone.useCameraFeed()
+    case .tone: microphone.setTone(frequency: 440)
+    case .silence: microphone.setSilence()
+    case .file: microphone.setAudioFeed(fileURL: media.sound)
+    case .missing: microphone.setAudioFeed(fileURL: URL(fileURLWithPath: "/nowhere.wav"))
+    case .mute: microphone.setMuted(true)
+    case .unmute: microphone.setMuted(false)
+    case .fail: microphone.fail()
     }
   }
 

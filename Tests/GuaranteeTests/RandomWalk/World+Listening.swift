@@ -38,7 +38,7 @@ extension World {
     case .streamStates: to(camera?.stream.statePublisher)
     case .streamErrors: to(camera?.stream.errorPublisher)
     case .frames: to(camera?.stream.videoFramePublisher)
-    case .audio: to(nil as (any Announcer<Int>)?)
+    case .audio: to(camera?.stream.audioFramePublisher)
     case .streamPhotos: to(camera?.stream.photoDataPublisher)
     case .health: to(camera?.stream.healthPublisher)
     case .photoStates: to(camera?.photo.statePublisher)

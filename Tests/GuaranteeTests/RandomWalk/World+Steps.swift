@@ -45,6 +45,7 @@ extension World {
     case .image(let place, let isReadable): image(place, isReadable: isReadable)
     case .failNextCapture(let place):
       pick(place, \.glasses)?.services.cameraCapture.simulateCaptureFailure()
+    case .microphone(let place, let change): microphone(place, change)
     case .setPermission(let permission, let status): MockKit.shared.permissions.set(permission, status)
     case .setRequestResult(let permission, let status):
       MockKit.shared.permissions.setRequestResult(permission, result: status)

@@ -161,10 +161,13 @@ struct WalkMedia: Sendable {
   let clip: URL
   let unplayable: URL
   let picture: URL
+  let sound: URL
 
   static func make() throws -> WalkMedia {
     WalkMedia(
       clip: URL(fileURLWithPath: try MediaFactory.path(.h264)),
-      unplayable: URL(fileURLWithPath: try MediaFactory.path(.textNamedMP4)), picture: try stillPicture())
+      unplayable: URL(fileURLWithPath: try MediaFactory.path(.textNamedMP4)), picture: try stillPicture(),
+      sound: try WAVFile.write(
+        [SineTone.samples(frequency: 600, sampleRate: 22_050, count: 22_050)], sampleRate: 22_050))
   }
 }
