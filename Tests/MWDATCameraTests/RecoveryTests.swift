@@ -66,26 +66,42 @@ struct RecoveryBudgetTests {
 
 @Suite("Watch for pictures that stop coming")
 struct StallWatchTests {
-  @Test("A gap may be a second, three agreed intervals, or three that were seen; one long gap makes no slow stream")
+  @Test("A gap may be a second, three agreed intervals, or three of the source's own, of up to two seconds")
   func patience() {
-    var watch = StallWatch()
-    var now = Instant(nanoseconds: 0)
-    #expect(watch.patience(limit: .seconds(1), frameRate: 30) == .seconds(1))
-    #expect(watch.patience(limit: .seconds(1), frameRate: 2) == .milliseconds(1500))
-    func pass(_ gaps: [Int]) {
-      for gap in gaps {
-        now = now + .milliseconds(gap)
-        watch.passed(at: now)
+    func patience(_ frameRate: UInt8, source milliseconds: Int) -> Duration {
+      StallWatch.patience(limit: .seconds(1), frameRate: frameRate, source: .milliseconds(milliseconds))
+    }
+    #expect(patience(30, source: 0) == .seconds(1))
+    #expect(patience(2, source: 33) == .milliseconds(1500))
+    #expect(patience(30, source: 700) == .milliseconds(2100))
+    #expect(patience(30, source: 5000) == .seconds(6))
+  }
+
+  @Test("A source's interval is that of its captures: no loss, no long gap and no rest makes it a slow one")
+  func interval() {
+    var interval = SourceInterval()
+    var captured = Instant(nanoseconds: 0)
+    func arrive(after milliseconds: Int, lost: Int = 0, isGap: Bool = false, times: Int = 1) {
+      for _ in 0..<times {
+        captured = captured + .milliseconds(milliseconds)
+        interval.arrived(captured: captured, lostBefore: lost, isGap: isGap)
       }
     }
-    pass([33, 33, 33, 33, 33, 9000])
-    #expect(watch.patience(limit: .seconds(1), frameRate: 30) == .seconds(1))
-    pass([700, 700, 700, 700])
-    #expect(watch.patience(limit: .seconds(1), frameRate: 30) == .milliseconds(2100))
-    pass([5000, 5000, 5000, 5000])
-    #expect(watch.patience(limit: .seconds(1), frameRate: 30) == .seconds(6))
-    watch.restart()
-    #expect(watch.patience(limit: .seconds(1), frameRate: 30) == .seconds(1))
+    arrive(after: 40, times: 4)
+    #expect(interval.shortest == .zero)
+    arrive(after: 40)
+    #expect(interval.shortest == .milliseconds(40))
+    // All but every twenty-fifth is lost.
+    arrive(after: 1000, lost: 24, times: 8)
+    #expect(interval.shortest == .milliseconds(40))
+    arrive(after: 9000)
+    arrive(after: 3000, isGap: true, times: 8)
+    #expect(interval.shortest == .milliseconds(40))
+    interval.rested()
+    arrive(after: 60_000)
+    #expect(interval.shortest == .milliseconds(40))
+    arrive(after: 700, times: 4)
+    #expect(interval.shortest == .milliseconds(700))
   }
 }
 

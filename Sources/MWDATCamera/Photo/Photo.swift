@@ -95,7 +95,7 @@ extension Photo {
     case .check(let attempt):
       let deadline = context.timekeeper.now + PhotoMachine.checkLimit
       state.timer = context.link.lane.run(at: deadline) { [weak self] in self?.handle(.deadline(attempt)) }
-      lane.run { [weak self] in self?.check(attempt) }
+      context.link.lane.run { [weak self] in self?.check(attempt) }
     case .cancelCapture:
       if desk.cancel(.standalone) { captureFailed(.cancelled) }
     }

@@ -18,6 +18,7 @@ final class FrameReceiver: Sendable {
     var isAfterRest = false
     var hasPassed = false
     var samples = UnitSampleFactory()
+    var interval = SourceInterval()
   }
 
   /// What became of a unit, decided under the lock.
@@ -84,6 +85,7 @@ final class FrameReceiver: Sendable {
       state.opening = opening
       state.isHeld = false
       state.gate = LossGate()
+      state.interval.rested()
       state.isAfterRest = true
     }
   }
@@ -94,6 +96,9 @@ final class FrameReceiver: Sendable {
     outlet.close()
     decode.close()
   }
+
+  /// How far apart the source of the running stream takes its pictures; zero until that is known.
+  var sourceInterval: Duration { state.withLock { $0.interval.shortest } }
 
   func requestKeyframe(_ reason: KeyframeRequest.Reason) { requester.request(reason) }
 
@@ -143,6 +148,8 @@ final class FrameReceiver: Sendable {
     guard unit.codec == .hevc else {
       return .unusable(opening.stream, "the glasses send \(unit.codec) where HEVC was asked for")
     }
+    state.interval.arrived(
+      captured: received.presentation, lostBefore: received.lostBefore, isGap: unit.flags.contains(.discontinuity))
     let isGap = received.lostBefore > 0 || unit.flags.contains(.discontinuity)
     let layout: AccessUnitLayout
     do throws(UnusableUnit) {

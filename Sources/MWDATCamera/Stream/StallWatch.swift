@@ -8,8 +8,6 @@ struct StallWatch: Sendable {
   /// compared each second: within this a live one has always had something.
   static let linkLook: Duration = .milliseconds(1500)
 
-  /// Gaps that are remembered: one that is long by accident doesn't make a stream a slow one.
-  private static let gapCount = 4
   /// An interval beyond this is not waited for thrice.
   private static let longestInterval: Duration = .seconds(2)
 
@@ -17,32 +15,19 @@ struct StallWatch: Sendable {
   private(set) var lastUnit = Instant.distantPast
   /// A look is queued.
   var isWatching = false
-  /// Between the last pictures; zero where none is known.
-  private var gaps = [Duration](repeating: .zero, count: gapCount)
-  private var nextGap = 0
   /// What the link had received at the last look.
   private var bytesSeen: UInt64 = 0
 
   /// Another attempt begins.
-  mutating func restart() {
-    lastUnit = .distantPast
-    for index in gaps.indices { gaps[index] = .zero }
-  }
+  mutating func restart() { lastUnit = .distantPast }
 
-  mutating func passed(at now: Instant) {
-    if lastUnit != .distantPast {
-      gaps[nextGap] = now - lastUnit
-      nextGap = (nextGap + 1) % Self.gapCount
-    }
-    lastUnit = now
-  }
+  mutating func passed(at now: Instant) { lastUnit = now }
 
   /// How long a gap may be: `limit`, or three frame intervals where that is more. The interval is the agreed one, or the
-  /// one that is seen where the source is slower.
-  func patience(limit: Duration, frameRate: UInt8) -> Duration {
+  /// source's own where that is slower.
+  static func patience(limit: Duration, frameRate: UInt8, source: Duration) -> Duration {
     let agreed: Duration = .seconds(1) / Int(max(1, frameRate))
-    let seen = min(Self.longestInterval, gaps.min() ?? .zero)
-    return max(limit, max(agreed, seen) * 3)
+    return max(limit, max(agreed, min(longestInterval, source)) * 3)
   }
 
   /// True when anything came since it was last called.

@@ -30,8 +30,9 @@ extension Stream {
   private func lastSound(_ state: borrowing State) -> Instant { max(soundArrivals.last, state.soundExpected) }
 
   private func dueTimes(_ state: borrowing State) -> (picture: Instant, sound: Instant) {
-    let patience = state.stall.patience(
-      limit: limits.stall, frameRate: recorder.frameRate ?? streamConfiguration.videoParameters.frameRate)
+    let patience = StallWatch.patience(
+      limit: limits.stall, frameRate: recorder.frameRate ?? streamConfiguration.videoParameters.frameRate,
+      source: frames.sourceInterval)
     return (state.stall.lastUnit + patience, carriesSound ? lastSound(state) + limits.stall : .distantFuture)
   }
 

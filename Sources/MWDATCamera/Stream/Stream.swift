@@ -13,10 +13,11 @@ protocol StreamOwner: AnyObject, Sendable {
 
 /// The stream of a camera: pictures and, where they were asked for, samples of sound.
 ///
-/// All members may be used from any thread. States, errors and photos are announced on one thread of the stream's, in
-/// order: an error before the state it explains, with `state` already at the new value or a later one. Frames come on a
-/// thread for each listener, so that a slow one loses frames of its own alone. Nothing is replayed. Sound has the
-/// stream's states and errors, and none of its own.
+/// All members may be used from any thread. States and errors are announced on one thread of the stream's, in order: an
+/// error before the state it explains, with `state` already at the new value or a later one. A listener that blocks there
+/// keeps the others waiting for this stream's states and errors, and nothing else. Photos come on a thread of their own.
+/// Frames come on a thread for each listener, so that a slow one loses frames of its own alone. Nothing is replayed. Sound
+/// has the stream's states and errors, and none of its own.
 ///
 /// While a `.stopped` stream costs nothing, a streaming one ends with its camera, its session, or an error; after an
 /// error, or the camera's end, it can't be started again: add a new camera.
@@ -51,6 +52,7 @@ public final class Stream: Sendable {
   let soundArrivals = SoundArrivals()
   private let desk: PhotoDesk
   private let lane: any Lane
+  private let photoLane: any Lane
   private let states: Broadcaster<StreamState>
   private let errors: Broadcaster<StreamError>
   private let photos: Broadcaster<PhotoData>
@@ -62,7 +64,8 @@ public final class Stream: Sendable {
     lane = context.timekeeper.makeLane("stream")
     states = Broadcaster(lane: lane)
     errors = Broadcaster(lane: lane)
-    photos = Broadcaster(lane: lane)
+    photoLane = context.timekeeper.makeLane("stream-photos")
+    photos = Broadcaster(lane: photoLane)
     recorder = TelemetryRecorder(timekeeper: context.timekeeper, lane: lane)
     let limits = Self.limits
     self.limits = limits
@@ -291,7 +294,8 @@ extension Stream {
       state.stall.restart()
       nothingMissing(&state)
       state.budget = RecoveryBudget(limits.budget)
-      lane.run { [weak self] in self?.check(attempt) }
+      // As every deadline, not on the lane of listeners: one that blocks must not keep the stream from starting.
+      context.link.lane.run { [weak self] in self?.check(attempt) }
     case .open(let attempt):
       frames.open(attempt)
       sound.open(attempt)
@@ -351,7 +355,7 @@ extension Stream {
 }
 
 extension Stream: CaptureOwner {
-  var captureLane: any Lane { lane }
+  var captureLane: any Lane { photoLane }
 
   func exclusively(_ body: () -> Void) { current.withLock { _ in body() } }
 

@@ -3,14 +3,14 @@ import LinkProtocol
 /// Something that works inside a session: a camera. The session holds it from `attach` until it ends or is detached;
 /// it must hold the session weakly.
 package protocol SessionCapability: AnyObject, Sendable {
-  /// On the session's control lane, after listeners heard `.paused`.
+  /// On the link lane, in order with what comes over the link, whatever the session's listeners do.
   func sessionPaused(_ reason: SessionPaused.Reason)
 
-  /// On the control lane, after listeners heard `.started` again.
+  /// Likewise: before what comes after the rest.
   func sessionResumed()
 
-  /// On the control lane, after listeners heard `.stopping` and before the session is `.stopped`: end now, without
-  /// waiting. Called once, and last; the link takes messages still. Not called after `detach`.
+  /// Likewise, when the session is `.stopping` and before it is `.stopped`: end now, without waiting. Called once, and
+  /// last; the link takes messages still. Not called after `detach`.
   func sessionEnding()
 
   /// On the link lane: what the session does not consume itself, and the link's `.closed`.

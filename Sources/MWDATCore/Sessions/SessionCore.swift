@@ -16,11 +16,19 @@ final class SessionCore: Sendable {
   /// Sessions are numbered within their link, and each has a link of its own.
   static let sessionID = SessionID(1)
 
+  private enum CapabilityNews {
+    case paused([any SessionCapability], SessionPaused.Reason)
+    case resumed([any SessionCapability])
+    case ending
+  }
+
   private struct State {
     var machine = SessionMachine()
     var connection: LinkConnection?
     var peer: Hello?
     var capabilities: [any SessionCapability] = []
+    /// What capabilities are still to be told of, oldest first.
+    var news: [CapabilityNews] = []
     var failure: SessionFailure?
   }
 
@@ -74,6 +82,7 @@ final class SessionCore: Sendable {
     }
     guard isWanted else {
       drop(connection)
+      tellCapabilities()
       throw .sessionAlreadyStopped
     }
     // The handler keeps this object until the link has closed, which every way out of the machine brings about.
@@ -107,7 +116,20 @@ final class SessionCore: Sendable {
     withExtendedLifetime(removed) {}
   }
 
-  /// On the control lane.
+  /// On the link lane, and not on that of the listeners, of which one may block: in order with the media, and with no lock
+  /// held.
+  private func tellCapabilities() {
+    while let news = state.withLock({ $0.news.isEmpty ? nil : $0.news.removeFirst() }) {
+      switch news {
+      case .paused(let capabilities, let reason):
+        for capability in capabilities { capability.sessionPaused(reason) }
+      case .resumed(let capabilities):
+        for capability in capabilities { capability.sessionResumed() }
+      case .ending: endCapabilities()
+      }
+    }
+  }
+
   private func endCapabilities() {
     let ending = state.withLock { state in
       defer { state.capabilities = [] }
@@ -127,7 +149,9 @@ final class SessionCore: Sendable {
       handle(.linkOpened)
     case .message(let message):
       switch Self.meaning(of: message) {
-      case .session(let event): handle(event)
+      case .session(let event):
+        handle(event)
+        tellCapabilities()
       case .nothing: break
       case .capabilities: forward(event)
       }
@@ -137,6 +161,8 @@ final class SessionCore: Sendable {
     case .closed(let close):
       forward(event)
       handle(.linkClosed(close))
+      // The lane ends with the link, so what was left for it happens now.
+      tellCapabilities()
       drop(nil)
     }
   }
@@ -202,13 +228,9 @@ final class SessionCore: Sendable {
       case .awaitClose: arm(Self.closeDeadline, .closeDeadline, on: state.connection)
       case .sendOpen: state.connection?.send(.sessionOpen(SessionOpen(session: Self.sessionID)))
       case .sendClose: state.connection?.send(.sessionClose(SessionClose(session: Self.sessionID)))
-      case .pauseCapabilities(let reason):
-        let capabilities = state.capabilities
-        controlLane.run { for capability in capabilities { capability.sessionPaused(reason) } }
-      case .resumeCapabilities:
-        let capabilities = state.capabilities
-        controlLane.run { for capability in capabilities { capability.sessionResumed() } }
-      case .endCapabilities: controlLane.run { self.endCapabilities() }
+      case .pauseCapabilities(let reason): queue(.paused(state.capabilities, reason), &state)
+      case .resumeCapabilities: queue(.resumed(state.capabilities), &state)
+      case .endCapabilities: queue(.ending, &state)
       case .leaveLink: state.connection?.close(Goodbye(reason: .finished))
       case .finish:
         states.finish()
@@ -217,6 +239,11 @@ final class SessionCore: Sendable {
         lane.run { lane.end() }
       }
     }
+  }
+
+  private func queue(_ news: CapabilityNews, _ state: inout State) {
+    state.news.append(news)
+    (state.connection?.lane ?? controlLane).run { self.tellCapabilities() }
   }
 
   /// On the link's lane, since a listener that blocks the control lane must not keep the link open; that lane ends

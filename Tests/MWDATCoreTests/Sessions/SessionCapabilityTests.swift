@@ -63,7 +63,7 @@ struct SessionCapabilityTests {
     #expect(try rig.glasses().messages.map(\.name) == ["sessionOpen", "streamStop", "sessionClose"])
   }
 
-  @Test("Pause and resume reach it after the listeners, with the reason (LIFE-7)")
+  @Test("Pause and resume reach it in order, with the reason, and wait for no listener (LIFE-7)")
   func pause() throws {
     let rig = try SessionRig()
     try rig.begin()
@@ -72,8 +72,10 @@ struct SessionCapabilityTests {
     try rig.glasses().send(.sessionPaused(SessionPaused(session: id, reason: .thermal)))
     try rig.glasses().send(.sessionResumed(SessionResumed(session: id)))
     rig.settle()
+    let heard = rig.log.values.dropFirst(2)
     #expect(
-      rig.log.values.dropFirst(2) == ["paused", "capability paused: thermal", "started", "capability resumed"])
+      heard.filter { $0.hasPrefix("capability") } == ["capability paused: thermal", "capability resumed"])
+    #expect(heard.filter { !$0.hasPrefix("capability") } == ["paused", "started"])
   }
 
   @Test("It gets what the session does not consume, and the link's end before its own")
