@@ -36,6 +36,9 @@ struct OwnEnumTests {
     checked.insert(try check(Readiness.Step.self))
     checked.insert(try check(Readiness.Status.self))
     checked.insert(try check(RecordingContainer.self))
+    checked.insert(try check(RecordingAudio.self))
+    checked.insert(try check(AudioStatus.Codec.self))
+    checked.insert(try check(AudioStatus.Source.self))
     checked.insert(try check(PauseReason.self))
     checked.insert(try check(PhotoDetails.Format.self))
     for error in EveryError.glasswing { checked.insert(try checkErased(error)) }

@@ -50,7 +50,7 @@ package struct ExclusiveTrait: TestTrait, SuiteTrait, TestScoping {
     }
   }
 
-  private static let limit: Duration = ThreadSanitizer.isOn ? .seconds(900) : .seconds(120)
+  private static let limit: Duration = ThreadSanitizer.isOn ? .seconds(1800) : .seconds(400)
 }
 
 extension Trait where Self == ExclusiveTrait {

@@ -41,7 +41,7 @@ package final class Observed<Value: Sendable>: Sendable {
   /// Returns once the values so far meet the condition; throws, with what was seen, when the deadline comes first. Under
   /// the thread sanitizer that is ten times as far away.
   package func wait(
-    _ what: String = "the awaited value", within limit: Duration = .seconds(20),
+    _ what: String = "the awaited value", within limit: Duration = .seconds(60),
     until condition: @escaping @Sendable ([Value]) -> Bool
   ) async throws {
     let gate = ResumeOnce<Bool>()
@@ -65,7 +65,7 @@ package final class Observed<Value: Sendable>: Sendable {
 
   /// Awaits the first value that meets the condition, and returns it.
   package func first(
-    _ what: String = "the awaited value", within limit: Duration = .seconds(20),
+    _ what: String = "the awaited value", within limit: Duration = .seconds(60),
     where condition: @escaping @Sendable (Value) -> Bool = { _ in true }
   ) async throws -> Value {
     try await wait(what, within: limit) { $0.contains(where: condition) }

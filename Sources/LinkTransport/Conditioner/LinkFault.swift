@@ -12,7 +12,7 @@ extension LinkConditioner {
 
   /// What a rule counts and acts on.
   package enum Part: Hashable, Sendable {
-    /// A message, an access unit or a photo: all the chunks with one number on one channel. What acts on it acts on
+    /// A message, an access unit, a unit of sound or a photo: all the chunks with one number on one channel. What acts on it acts on
     /// each of its chunks.
     case unit
     case chunk
@@ -28,7 +28,8 @@ extension LinkConditioner {
     /// waits, as long as that takes.
     case reorder(behind: Int)
     /// A bit in every chunk of it is flipped, at a place that the seed decides. Framing and the head of a media unit
-    /// stay; so do chunks that carry nothing else.
+    /// stay; so do chunks that carry nothing else. A sample of sound may become any number by it; a unit with one that is
+    /// none counts as lost.
     case corrupt
   }
 

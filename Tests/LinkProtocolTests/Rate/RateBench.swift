@@ -42,6 +42,8 @@ struct RateBench {
   var ignoresTarget = false
   /// What is sent beside the pictures.
   var sound: Sound?
+  /// If given, sound is sent as Opus, of 64 kbit/s, where this says so.
+  var choice: AudioCodecChoice?
   private(set) var looks: [Look] = []
   private(set) var steps: [(time: Double, from: VideoParameters, to: VideoParameters)] = []
   private(set) var delays: [Duration] = []
@@ -98,7 +100,8 @@ struct RateBench {
   }
 
   private mutating func sendSound() {
-    guard let sound else { return }
+    guard var sound else { return }
+    if choice?.look(estimate: rate.limit, at: pair.now) == .opus { sound.bytes = 160 }
     let unit = AudioUnit(
       stream: StreamID(1), codec: .opus, sampleRate: sound.rate, channels: 2, frames: sound.frames,
       captured: DeviceTime(nanoseconds: pair.now.nanoseconds), payload: [UInt8](repeating: 1, count: sound.bytes))
