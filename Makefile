@@ -39,7 +39,7 @@ test-tsan: deps-test ## the package's tests under the thread sanitizer
 	@scripts/test-tsan
 
 bench: deps-test build ## figures for docs/performance.md; asserts nothing
-	@for name in first-frame latency link record allocations; do $(GLASSWING) bench $$name || exit 1; done
+	@for name in first-frame latency link record allocations audio; do $(GLASSWING) bench $$name || exit 1; done
 
 fuzz: deps-test ## each parser against random bytes (SECONDS_EACH=10)
 	@scripts/fuzz
