@@ -268,13 +268,13 @@ struct StallTests {
     arguments: [Duration.seconds(1), .milliseconds(1900)])
   func lossyThenSilent(keyframeInterval: Duration) async throws {
     try await withGlassesByHand { glasses, clock in
-      glasses.agent.faults.ignoresKeyframeRequests = true
       glasses.agent.faults.keyframeInterval = keyframeInterval
       let session = try startedSession(with: glasses, clock)
       let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 24)
       let stream = try await startedStream(in: session, configuration, clock).stream
       let watch = SilenceWatch(stream, clock)
       clock.walk(.seconds(2))
+      glasses.agent.faults.ignoresKeyframeRequests = true
       glasses.link.apply(.drop, to: .unit, .all, on: .video, syncOnly: false)
       clock.walk(.seconds(12))
       glasses.link.mute(.video)

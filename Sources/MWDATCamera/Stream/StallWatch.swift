@@ -13,8 +13,8 @@ struct StallWatch: Sendable {
 
   /// When the last picture came: a unit through the loss gate or, where listeners want decoded ones, a decoded one.
   private(set) var lastUnit = Instant.distantPast
-  /// A look is queued.
-  var isWatching = false
+  /// When the next look is, if one is planned. One that was planned for another time is none.
+  var nextLook: Instant?
   /// What the link had received at the last look.
   private var bytesSeen: UInt64 = 0
 

@@ -5,13 +5,12 @@ import Units
 // What the stream does so that nobody waits in vain for pictures or sound that stop coming.
 
 extension Stream {
-  /// One look is queued at a time, for the moment at which a picture or sound would be missing, as long as there is a
-  /// stream that should have some.
+  /// A look is planned for the moment at which a picture or sound would be missing, as long as there is a stream that
+  /// should have some; a stall looks at times of its own, of which the next may come later than that.
   func watch(_ state: inout State) {
     state.soundExpected = context.timekeeper.now
-    guard !state.stall.isWatching else { return }
-    state.stall.isWatching = true
-    look(at: nextDue(state))
+    let due = nextDue(state)
+    if state.stall.nextLook.map({ due < $0 }) ?? true { look(at: due, &state) }
   }
 
   /// What was missing belongs to a time that is over.
@@ -49,19 +48,21 @@ extension Stream {
     return missing
   }
 
-  private func look(at time: Instant) {
-    context.link.lane.run(at: time) { [weak self] in self?.lookForUnits() }
+  private func look(at time: Instant, _ state: inout State) {
+    state.stall.nextLook = time
+    context.link.lane.run(at: time) { [weak self] in self?.lookForUnits(plannedFor: time) }
   }
 
   /// On the link lane.
-  private func lookForUnits() {
+  private func lookForUnits(plannedFor time: Instant) {
     let now = context.timekeeper.now
     let statistics = context.link.statistics
     current.withLock { state in
+      guard state.stall.nextLook == time else { return }
       switch state.machine.phase {
       case .streaming(let attempt):
         let overdue = overdue(state, at: now)
-        guard !overdue.isEmpty else { return look(at: nextDue(state)) }
+        guard !overdue.isEmpty else { return look(at: nextDue(state), &state) }
         miss(overdue, &state)
         // Whether the link answers shows at the next look: a quiet one is just being asked for a sign of life.
         state.stall.noteReceived(statistics)
@@ -70,14 +71,14 @@ extension Stream {
         }
         let allowance = state.budget.begin(since: missingSince(event(.zero), state), at: now)
         apply(event(allowance), &state, cause: .silence, text: Self.spent)
-        look(at: now + StallWatch.linkLook)
+        look(at: now + StallWatch.linkLook, &state)
       case .stalled(let attempt, _, _, _):
         let linkAnswers = state.stall.noteReceived(statistics)
         miss(overdue(state, at: now), &state)
         apply(.unitsMissing(attempt, of: state.missing.medium, linkAnswers: linkAnswers), &state)
-        look(at: now + StallWatch.linkLook)
+        look(at: now + StallWatch.linkLook, &state)
       case .stopped, .waitingForDevice, .starting, .paused, .resuming, .stopping, .invalidated:
-        state.stall.isWatching = false
+        state.stall.nextLook = nil
       }
     }
   }
