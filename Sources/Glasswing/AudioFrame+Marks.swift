@@ -8,7 +8,7 @@ extension AudioFrame {
 
   /// Samples of each channel that are missing between the frame before and this one; 0 for a listener's first frame. The
   /// presentation time is that of the frame before, plus its length, plus these.
-  public var missingFrames: Int { missingBefore }
+  public var missingSamples: Int { missingBefore }
 
   /// True for silence that `Stream.continuousAudioPublisher` puts in the place of what is missing.
   public var isFilled: Bool { isSubstitute }

@@ -90,7 +90,7 @@ public enum HEVCDecoderError: GlasswingError {
     case .damagedPicture, .noDecodablePicture: self = .damaged(reason: error.description)
     case .codecNotSupported, .outOfMemory, .libraryFailure: self = .unavailable(reason: error.description)
     case .fileNotFound, .fileNotReadable, .notARegularFile, .emptyFile, .notMedia, .truncatedFile, .noVideoTrack,
-      .noAudioTrack, .noDecodableSound, .damagedSound, .audioFormatNotSupported,
+      .noAudioTrack, .noDecodableAudio, .damagedAudio, .audioFormatNotSupported,
       .fileNotWritable, .storageFull, .writingFailed, .parameterSetsChanged, .finished, .malformedData,
       .parameterSetsMissing, .pixelFormatNotSupported, .sizeNotSupported:
       self = .malformed(reason: error.description)

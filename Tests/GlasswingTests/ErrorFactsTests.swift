@@ -53,7 +53,7 @@ enum EveryError {
     RecorderError.diskFull(path: varying), RecorderError.writeFailed(path: varying, reason: varying),
     RecorderError.needsCompressedVideo(found: varying), RecorderError.unreadableSample(reason: varying),
     RecorderError.notRecording, RecorderError.nothingRecorded(path: varying), RecorderError.stalled(path: varying),
-    RecorderError.unsupportedAudio(audio: varying, container: varying), RecorderError.needsSound(found: varying),
+    RecorderError.unsupportedAudio(audio: varying, container: varying), RecorderError.needsAudio(found: varying),
     HEVCDecoderError.unavailable(reason: varying), HEVCDecoderError.notCompressedVideo,
     HEVCDecoderError.malformed(reason: varying), HEVCDecoderError.damaged(reason: varying), HEVCDecoderError.needsSync,
     GlassesFailure.heldByOther(retryAfter: nil), GlassesFailure.reported(cause: varying, text: varying),

@@ -26,7 +26,7 @@ struct GapFillerTests {
     let frames = filler.fill(before: try frame(20_000_000_000, missing: missing))
     #expect(frames.dropLast().reduce(0) { $0 + Int($1.pcmBuffer.frameLength) } == missing)
     #expect(frames.dropLast().allSatisfy { $0.isFilled && $0.pcmBuffer.frameLength <= 882 && !$0.isDiscontinuity })
-    #expect(frames.last.map { !$0.isFilled && !$0.isDiscontinuity && $0.missingFrames == 0 } == true)
+    #expect(frames.last.map { !$0.isFilled && !$0.isDiscontinuity && $0.missingSamples == 0 } == true)
     for (before, after) in zip(frames, frames.dropFirst()) {
       let step = CMTimeGetSeconds(CMTimeSubtract(after.presentationTimeStamp, before.presentationTimeStamp))
       #expect(abs(step - Double(before.pcmBuffer.frameLength) / 44_100) < 0.000_001)
@@ -43,7 +43,7 @@ struct GapFillerTests {
     let filled = filler.fill(before: try frame(20_000_000_000, missing: 441_000))
     #expect(filled.count == 501)
     let marked = filler.fill(before: try frame(20_000_000_000, missing: 441_001))
-    #expect(marked.count == 1 && marked[0].isDiscontinuity && marked[0].missingFrames == 441_001)
+    #expect(marked.count == 1 && marked[0].isDiscontinuity && marked[0].missingSamples == 441_001)
     let endless = filler.fill(before: try frame(0, missing: .max))
     #expect(endless.count == 1)
   }

@@ -31,7 +31,7 @@ struct ReadinessTests {
     var facts = ready
     facts.microphone = .success(.denied)
     #expect(facts.judge().isReady)
-    facts.wantsSound = true
+    facts.wantsAudio = true
     #expect(facts.judge().checks.map(\.step) == Readiness.Step.allCases)
     #expect(facts.judge().missing.map(\.step) == [.microphonePermitted])
     facts.microphone = .success(.granted)

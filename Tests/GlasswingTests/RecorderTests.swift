@@ -25,7 +25,7 @@ struct RecorderTests {
 
   @Test(
     "REC-2: a file in each container decodes without a message, has hvc1 where that exists, and every frame",
-    arguments: RecordingContainer.allCases.filter { !$0.isSoundOnly })
+    arguments: RecordingContainer.allCases.filter { !$0.isAudioOnly })
   func eachContainer(_ container: RecordingContainer) async throws {
     let summary = try await record(try clip.samples(), container.rawValue)
     let path = try first(summary)

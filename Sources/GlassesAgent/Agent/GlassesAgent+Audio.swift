@@ -14,11 +14,11 @@ extension GlassesAgent {
 
   func startAudio(_ key: StreamKey, _ agreed: AudioParameters) {
     let faults = faults
-    guard !faults.sendsNothing, !faults.sendsNoSound, let connection = link(key.link) else { return }
+    guard !faults.sendsNothing, !faults.sendsNoAudio, let connection = link(key.link) else { return }
     let (takesOpus, observer, hasBegunBefore) = state.withLock { state in
       (state.opusLinks.contains(key.link), state.audioObserver, state.rates[key] != nil)
     }
-    let outlet = AudioOutlet(
+    let outlet = AudioSender(
       stream: key.stream, agreed: agreed, takesOpus: takesOpus, microphone: microphone, timekeeper: timekeeper,
       deviceClock: configuration.deviceClock, connection: connection,
       estimate: { [weak self] in self?.state.withLock { $0.rates[key] }?.estimate }, observer: observer,
@@ -33,7 +33,7 @@ extension GlassesAgent {
     state.withLock { $0.audios.removeValue(forKey: key) }?.stop()
   }
 
-  private func audioFailed(_ key: StreamKey, _ outlet: AudioOutlet, _ text: String) {
+  private func audioFailed(_ key: StreamKey, _ outlet: AudioSender, _ text: String) {
     // A stream that was begun anew since has another outlet under the same key.
     guard state.withLock({ $0.audios[key] === outlet }) else { return }
     act { $0.audioFailed(key, text: text) }

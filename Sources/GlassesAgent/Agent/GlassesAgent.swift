@@ -50,7 +50,7 @@ package final class GlassesAgent: Sendable {
     var nextLink: UInt64 = 1
     var links: [LinkKey: LinkConnection] = [:]
     var videos: [StreamKey: VideoOutlet] = [:]
-    var audios: [StreamKey: AudioOutlet] = [:]
+    var audios: [StreamKey: AudioSender] = [:]
     /// Links whose apps decode Opus.
     var opusLinks: Set<LinkKey> = []
     /// What streams are sent as; outlives a pause.

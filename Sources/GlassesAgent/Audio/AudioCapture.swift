@@ -16,7 +16,7 @@ struct AudioCapture {
     func open(_ format: PCMFormat) throws(MediaError) -> (any AudioSource)? {
       switch self {
       case .microphone(let source, _): try source.open(format)
-      case .feed(let feed, _): try feed.openSound(format)
+      case .feed(let feed, _): try feed.openAudio(format)
       }
     }
   }
@@ -171,7 +171,7 @@ struct AudioCapture {
   private func read(
     _ source: (any AudioSource)?, at time: Duration, _ frames: Int, into samples: inout [Float]
   ) throws(MediaError) {
-    guard let source else { return SilentSound(format: format).read(from: 0, frames: frames, into: &samples) }
+    guard let source else { return SilentAudio(format: format).read(from: 0, frames: frames, into: &samples) }
     if clock.isNominal {
       try source.read(from: format.frames(in: time), frames: frames, into: &samples)
     } else {

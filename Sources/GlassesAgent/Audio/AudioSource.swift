@@ -42,9 +42,9 @@ package enum MicrophoneSource: Hashable, Sendable {
   func open(_ format: PCMFormat) throws(MediaError) -> (any AudioSource)? {
     switch self {
     case .feed: nil
-    case .file(let path): try FileSound(path: path, format: format, loops: true, kind: .file)
-    case .tone(let frequency, let level): ToneSound(frequency: frequency, level: level, format: format)
-    case .silence: SilentSound(format: format)
+    case .file(let path): try FileAudio(path: path, format: format, loops: true, kind: .file)
+    case .tone(let frequency, let level): ToneAudio(frequency: frequency, level: level, format: format)
+    case .silence: SilentAudio(format: format)
     }
   }
 }
@@ -52,22 +52,22 @@ package enum MicrophoneSource: Hashable, Sendable {
 extension FeedDescription {
   /// Opens the feed's sound. A film without sound is silent; one whose sound can't be decoded is an error. Blocks as
   /// `MicrophoneSource.open` does.
-  func openSound(_ format: PCMFormat) throws(MediaError) -> any AudioSource {
+  func openAudio(_ format: PCMFormat) throws(MediaError) -> any AudioSource {
     switch self {
-    case .pattern: return PatternSound(format: format)
+    case .pattern: return PatternAudio(format: format)
     case .file(let path):
       do throws(MediaError) {
-        return try FileSound(path: path, format: format, loops: false, kind: .feed)
+        return try FileAudio(path: path, format: format, loops: false, kind: .feed)
       } catch {
         guard error.cause == .noAudioTrack else { throw error }
-        return SilentSound(format: format)
+        return SilentAudio(format: format)
       }
     }
   }
 }
 
 /// Nothing to hear.
-final class SilentSound: AudioSource {
+final class SilentAudio: AudioSource {
   let kind = AudioSourceKind.silence
   private let channels: Int
 

@@ -7,7 +7,7 @@ import Units
 ///
 /// The beep begins with the first sample of each full second of the pattern's time, and ends with the flash. Both sines
 /// begin anew each second at phase 0, so the second is made once.
-package final class PatternSound: AudioSource {
+package final class PatternAudio: AudioSource {
   package static let beepFrequency = 1000.0
   package static let beepLevel = -12.0
   package static let toneFrequency = 440.0
@@ -31,7 +31,7 @@ package final class PatternSound: AudioSource {
 }
 
 /// A sine of any frequency; silent where the rate can't carry it.
-final class ToneSound: AudioSource {
+final class ToneAudio: AudioSource {
   let kind = AudioSourceKind.tone
   private let sine: Sine
   private let channels: Int

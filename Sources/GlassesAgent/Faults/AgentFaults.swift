@@ -18,9 +18,9 @@ package struct AgentFaults: Hashable, Sendable {
   /// Streams are accepted, and no unit of them comes; nor of one that goes on after a pause or begins anew.
   package var sendsNothing = false
   /// Sound is accepted, and no unit of it comes; pictures do.
-  package var sendsNoSound = false
+  package var sendsNoAudio = false
   /// Streams begin without the sound that was asked for.
-  package var refusesSound = false
+  package var refusesAudio = false
   /// Nobody's request has an effect, nor has a queue that ran over: sync units come by the interval alone.
   package var ignoresKeyframeRequests = false
   /// Between two sync units that nobody asked for, in streams that begin from now on; nil for the agent's own rule.

@@ -37,7 +37,7 @@ extension AgentSessionMachine {
       return refuse(.heldByOther, "another app has the camera", retryAfter: conditions.leaseLeft(holder))
     }
     // Sound that the glasses don't have is left out; whether to stay without is for the app to say.
-    let isSilent = conditions.faults.refusesSound || !link.takesSound
+    let isSilent = conditions.faults.refusesAudio || !link.takesAudio
     let audio = isSilent ? nil : start.audio.flatMap { StreamNegotiation.agree(on: $0) }
     links[index].session?.stream = Stream(id: start.stream, video: video, audio: audio)
     let started = SessionAction.send(

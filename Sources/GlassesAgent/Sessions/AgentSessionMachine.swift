@@ -44,7 +44,7 @@ package struct AgentSessionMachine: Sendable {
     /// The app's identifier.
     let app: String
     /// Whether it can play sound.
-    let takesSound: Bool
+    let takesAudio: Bool
     var session: Session?
     /// Nothing was heard of the app for a lease.
     var isSilent = false
@@ -78,7 +78,7 @@ package struct AgentSessionMachine: Sendable {
       return [.close(key, Goodbye(reason: .protocolViolation, text: "glasses don't serve glasses"))]
     }
     links.append(
-      Link(key: key, app: hello.identifier, takesSound: hello.capabilities.contains(.audioPCM)))
+      Link(key: key, app: hello.identifier, takesAudio: hello.capabilities.contains(.audioPCM)))
     return [.send(key, .deviceState(report))]
   }
 

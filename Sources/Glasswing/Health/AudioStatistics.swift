@@ -32,7 +32,7 @@ public struct AudioStatistics: Codable, Hashable, Sendable {
   /// The same, 95th percentile.
   public let ageP95: Duration?
 
-  init(_ sound: SoundTelemetry) {
+  init(_ sound: AudioTelemetry) {
     units = sound.units
     bytes = sound.bytes
     bitsPerSecond = sound.bitrate.bitsPerSecond

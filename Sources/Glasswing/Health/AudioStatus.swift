@@ -45,18 +45,18 @@ public struct AudioStatus: Codable, Hashable, Sendable {
 
 extension MWDATCamera.Stream {
   /// What the glasses send as sound, as they said last; nil before they did, and for a stream without sound. Any thread.
-  public var audioStatus: AudioStatus? { soundStatus.map { AudioStatus($0) } }
+  public var audioStatus: AudioStatus? { linkAudioStatus.map { AudioStatus($0) } }
 
   /// The present listeners of `audioFramePublisher`, as `frameListeners` has those for pictures. Any thread.
   public var audioListeners: [FrameListenerStatistics] {
-    soundListenerCounts.map {
+    audioListenerCounts.map {
       FrameListenerStatistics(number: $0.number, delivered: $0.counts.delivered, dropped: $0.counts.dropped)
     }
   }
 }
 
 extension AudioStatus {
-  init(_ status: SoundStatus) {
+  init(_ status: LinkAudioStatus) {
     sampleRate = Int(status.delivered.sampleRate)
     channels = Int(status.delivered.channels)
     codec =

@@ -6,7 +6,7 @@ import Units
 extension MWDATCamera.Stream {
   /// The stream's figures now. Any thread; costs a lock and a walk over a few hundred counters.
   public var statistics: StreamStatistics {
-    StreamStatistics(telemetry, hasSound: streamConfiguration.audioCodec != nil)
+    StreamStatistics(telemetry, hasAudio: streamConfiguration.audioCodec != nil)
   }
 
   /// Tells what happens to the stream besides states, frames and errors. Nothing is replayed. Listeners are called on a
@@ -48,7 +48,7 @@ extension NegotiatedVideo {
 }
 
 extension StreamStatistics {
-  init(_ telemetry: StreamTelemetry, hasSound: Bool) {
+  init(_ telemetry: StreamTelemetry, hasAudio: Bool) {
     self.init(
       frames: telemetry.frames, units: telemetry.units, bytes: telemetry.bytes,
       framesPerSecond: telemetry.framesPerSecond, unitsPerSecond: telemetry.unitsPerSecond,
@@ -58,7 +58,7 @@ extension StreamStatistics {
         lost: telemetry.drops.lost, withheld: telemetry.drops.withheld, stale: telemetry.drops.stale,
         decoderBehind: telemetry.drops.decodeQueue, undecodable: telemetry.drops.undecodable,
         listeners: telemetry.drops.listeners),
-      audio: hasSound ? AudioStatistics(telemetry.sound) : nil, gaps: telemetry.gaps, stalls: telemetry.stalls,
+      audio: hasAudio ? AudioStatistics(telemetry.sound) : nil, gaps: telemetry.gaps, stalls: telemetry.stalls,
       stalledTime: telemetry.stalledTime,
       recentStalls: telemetry.recentStalls.map {
         Stall(startHostNanoseconds: $0.began.nanoseconds, length: $0.length, isOver: $0.isOver)

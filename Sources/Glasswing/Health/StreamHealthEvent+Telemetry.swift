@@ -25,14 +25,14 @@ extension StreamHealthEvent {
     case .listenerBehind(let number, let dropped):
       listener = number
       count = UInt64(max(0, dropped))
-    case .soundChanged(let old, let new):
+    case .audioChanged(let old, let new):
       audio = AudioStatus(new)
       oldAudio = old.map { AudioStatus($0) }
-    case .soundGap(let samples, let length):
+    case .audioGap(let samples, let length):
       count = UInt64(max(0, samples))
       self.length = length
-    case .soundUnusable(let units): count = UInt64(max(0, units))
-    case .soundListenerBehind(let number, let dropped):
+    case .audioUnusable(let units): count = UInt64(max(0, units))
+    case .audioListenerBehind(let number, let dropped):
       listener = number
       count = UInt64(max(0, dropped))
     case .decoderFailed(let words): text = words
@@ -70,10 +70,10 @@ extension StreamHealthEvent.Kind {
     case .decoderFailed: self = .decoderFailed
     case .listenerBehind: self = .listenerBehind
     case .clockRealigned: self = .clockRealigned
-    case .soundChanged: self = .audioChanged
-    case .soundGap: self = .audioGap
-    case .soundUnusable: self = .audioUnusable
-    case .soundListenerBehind: self = .audioListenerBehind
+    case .audioChanged: self = .audioChanged
+    case .audioGap: self = .audioGap
+    case .audioUnusable: self = .audioUnusable
+    case .audioListenerBehind: self = .audioListenerBehind
     case .waiting: self = .waiting
     case .stallBegan: self = .stallBegan
     case .stallEnded: self = .stallEnded

@@ -12,12 +12,12 @@ struct ReadinessFacts {
   var wanted: DeviceIdentifier?
   var camera: Result<PermissionStatus, PermissionError>?
   /// Whether the app wants sound; if not, nobody looks at the microphone.
-  var wantsSound = false
+  var wantsAudio = false
   var microphone: Result<PermissionStatus, PermissionError>?
 
   func judge() -> Readiness {
     var checks: [Readiness.Check] = []
-    for step in Readiness.Step.allCases where wantsSound || step != .microphonePermitted {
+    for step in Readiness.Step.allCases where wantsAudio || step != .microphonePermitted {
       let (status, remedy) = judge(step)
       checks.append(.init(step: step, status: status, remedy: remedy))
     }

@@ -8,17 +8,17 @@ extension WearablesInterface {
   ///
   /// - Parameters:
   ///   - device: the device in question; without one, the first that can be reached, else the first listed.
-  ///   - withSound: the stream is to have sound, so that the microphone's permission counts; else nobody looks at it.
-  public func readiness(for device: DeviceIdentifier? = nil, withSound: Bool = false) async -> Readiness {
+  ///   - withAudio: the stream is to have sound, so that the microphone's permission counts; else nobody looks at it.
+  public func readiness(for device: DeviceIdentifier? = nil, withAudio: Bool = false) async -> Readiness {
     var facts = ReadinessFacts()
-    facts.wantsSound = withSound
+    facts.wantsAudio = withAudio
     facts.registration = registrationState
     facts.wanted = device
     let candidates = (device.map { [$0] } ?? devices).compactMap(deviceForIdentifier)
     let chosen = candidates.first { $0.linkState == .connected } ?? candidates.first
     facts.device = chosen.map { ($0.identifier, $0.currentDescription.state) }
     facts.camera = await status(of: .camera)
-    if withSound { facts.microphone = await status(of: .microphone) }
+    if withAudio { facts.microphone = await status(of: .microphone) }
     return facts.judge()
   }
 
@@ -32,12 +32,12 @@ extension WearablesInterface {
 }
 
 extension Wearables {
-  /// As `WearablesInterface.readiness(for:withSound:)` of `Wearables.shared`, and safe to call before `configure()`: then the first
+  /// As `WearablesInterface.readiness(for:withAudio:)` of `Wearables.shared`, and safe to call before `configure()`: then the first
   /// missing step is `configured`.
-  public static func readiness(for device: DeviceIdentifier? = nil, withSound: Bool = false) async -> Readiness {
-    if let shared = sharedIfConfigured { return await shared.readiness(for: device, withSound: withSound) }
+  public static func readiness(for device: DeviceIdentifier? = nil, withAudio: Bool = false) async -> Readiness {
+    if let shared = sharedIfConfigured { return await shared.readiness(for: device, withAudio: withAudio) }
     var facts = ReadinessFacts()
-    facts.wantsSound = withSound
+    facts.wantsAudio = withAudio
     facts.isConfigured = false
     facts.configurationProblems = configurationProblems
     facts.wanted = device

@@ -35,7 +35,7 @@ public final class Recorder: Sendable {
     public var audio: RecordingAudio = .automatic
     /// The form of sound that is appended by hand and begins after the first picture: MP4, MOV and Matroska name their tracks
     /// in front. Not needed for a stream, nor for sound that comes before the first picture.
-    public var soundFormat: RecordingSoundFormat?
+    public var audioFormat: RecordingAudioFormat?
     /// The recording's length, by the frames' stamps; nil for no limit. Later frames are not taken.
     public var limit: Duration?
     /// How long a sample may wait for the disk before samples are dropped.
@@ -67,7 +67,7 @@ public final class Recorder: Sendable {
     guard let container = options.container ?? RecordingContainer(pathExtension: file.pathExtension) else {
       throw .unknownContainer(path: path)
     }
-    let codec = try container.soundCodec(for: options.audio)
+    let codec = try container.audioCodec(for: options.audio)
     let isNew = try RecordingName.claim(path, overwrites: options.overwrites)
     self.container = container
     core = RecorderCore(
@@ -79,12 +79,12 @@ public final class Recorder: Sendable {
   /// Records a stream from its next sync frame on, which is asked for at once, with its sound, if it has some. The stream
   /// may start later, stop, start again and pause; the recording goes on until `finish`.
   ///
-  /// - Throws: `needsCompressedVideo` for a stream of decoded frames, `needsSound` for a file of sound alone when the
+  /// - Throws: `needsCompressedVideo` for a stream of decoded frames, `needsAudio` for a file of sound alone when the
   ///   stream has none, `notRecording` when it has a stream already, and what ended the recording.
   public func record(_ stream: MWDATCamera.Stream) throws(RecorderError) {
-    guard !container.isSoundOnly else {
+    guard !container.isAudioOnly else {
       guard stream.streamConfiguration.audioCodec != nil else {
-        throw .needsSound(found: "a stream without sound; give it an audioCodec")
+        throw .needsAudio(found: "a stream without sound; give it an audioCodec")
       }
       return try core.take(stream)
     }
@@ -101,7 +101,7 @@ public final class Recorder: Sendable {
   /// - Throws: `needsCompressedVideo`, `unreadableSample`; `notRecording` after `finish`; and what ended the recording.
   @discardableResult
   public func append(_ sampleBuffer: CMSampleBuffer) throws(RecorderError) -> Bool {
-    guard !container.isSoundOnly else { throw .needsSound(found: "video") }
+    guard !container.isAudioOnly else { throw .needsAudio(found: "video") }
     return try core.append(sampleBuffer)
   }
 
@@ -113,7 +113,7 @@ public final class Recorder: Sendable {
   /// - Throws: `unreadableSample`; `notRecording` after `finish`; and what ended the recording.
   @discardableResult
   public func append(_ buffer: AVAudioPCMBuffer, at presentationTime: CMTime) throws(RecorderError) -> Bool {
-    try core.append(try RecordingSound(buffer, at: presentationTime))
+    try core.append(try RecordingAudioBlock(buffer, at: presentationTime))
   }
 
   /// Records a frame of a stream's sound, at its time.

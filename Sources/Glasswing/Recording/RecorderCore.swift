@@ -26,7 +26,7 @@ final class RecorderCore: Sendable {
   private struct State {
     var phase = Phase.recording
     var queue: RecordingQueue<RecordingUnit>
-    var sound: RecordingSoundQueue
+    var sound: RecordingAudioQueue
     /// Whether the writing lane has been told that there is something.
     var isDraining = false
     /// Samples that could not even be queued.
@@ -72,8 +72,8 @@ final class RecorderCore: Sendable {
       path: path, container: container, codec: codec, overwrites: options.overwrites, isNew: isNew, limit: options.limit
     )
     let limits = RecordingQueue<RecordingUnit>.Limits(span: options.queueSpan, bytes: .bytes(options.queueBytes))
-    state = Mutex(State(queue: RecordingQueue(limits: limits), sound: RecordingSoundQueue(limits: limits)))
-    if let format = options.soundFormat?.recorded { expectSound(format) }
+    state = Mutex(State(queue: RecordingQueue(limits: limits), sound: RecordingAudioQueue(limits: limits)))
+    if let format = options.audioFormat?.recorded { expectAudio(format) }
   }
 
   var statistics: RecordingStatistics {
@@ -81,7 +81,7 @@ final class RecorderCore: Sendable {
       var statistics = state.written
       statistics.framesIn = state.queue.offered + state.unreadable
       statistics.framesDropped = state.queue.dropped + state.unreadable
-      statistics.soundDropped += state.sound.dropped
+      statistics.audioDropped += state.sound.dropped
       return statistics
     }
   }
@@ -98,14 +98,14 @@ final class RecorderCore: Sendable {
     guard isFree else { throw .notRecording }
     var tokens: [any AnyListenerToken] = []
     if codec != nil, let sound = stream.streamConfiguration.audioCodec {
-      expectSound(sound.recordedFormat)
+      expectAudio(sound.recordedFormat)
       tokens.append(
         stream.audioFramePublisher.listen { [weak self] frame in
-          guard let sound = try? RecordingSound(frame.pcmBuffer, at: frame.presentationTimeStamp) else { return }
+          guard let sound = try? RecordingAudioBlock(frame.pcmBuffer, at: frame.presentationTimeStamp) else { return }
           _ = try? self?.append(sound)
         })
     }
-    if !container.isSoundOnly {
+    if !container.isAudioOnly {
       tokens.append(
         stream.videoFramePublisher.listen { [weak self] frame in
           // A sample that can't be recorded is counted; there is nobody to throw to.
@@ -116,7 +116,7 @@ final class RecorderCore: Sendable {
     state.withLock { state in
       if state.stream != nil { state.tokens = tokens }
     }
-    if !container.isSoundOnly { stream.requestKeyframe() }
+    if !container.isAudioOnly { stream.requestKeyframe() }
   }
 
   func append(_ sample: CMSampleBuffer) throws(RecorderError) -> Bool {
@@ -146,7 +146,7 @@ final class RecorderCore: Sendable {
   }
 
   /// - Returns: false when it was dropped.
-  func append(_ sound: RecordingSound) throws(RecorderError) -> Bool {
+  func append(_ sound: RecordingAudioBlock) throws(RecorderError) -> Bool {
     let now = timekeeper.now
     return try state.withLock { state throws(RecorderError) in
       if case .full = state.phase { return false }
@@ -158,7 +158,7 @@ final class RecorderCore: Sendable {
   }
 
   /// Before the first picture, on the lane that writes it.
-  private func expectSound(_ format: PCMFormat) { writingLane.run { self.writer.expectSound(format) } }
+  private func expectAudio(_ format: PCMFormat) { writingLane.run { self.writer.expectAudio(format) } }
 
   private func beginDraining(_ state: inout State) {
     guard !state.isDraining else { return }
@@ -178,7 +178,7 @@ final class RecorderCore: Sendable {
 
   private enum Entry {
     case picture(RecordingUnit)
-    case sound(RecordingSound)
+    case sound(RecordingAudioBlock)
   }
 
   private func drain() {
@@ -283,10 +283,10 @@ final class RecorderCore: Sendable {
       isFlushing.store(false, ordering: .releasing)
       guard case .recording = state.withLock({ $0.phase }) else { return }
       let now = statistics
-      let (frames, sound) = (now.framesWritten, now.soundDuration)
+      let (frames, sound) = (now.framesWritten, now.audioDuration)
       let isResting =
         frames == written.framesWritten && frames != writer.flushed.frames
-        || sound == written.soundDuration && sound != writer.flushed.sound
+        || sound == written.audioDuration && sound != writer.flushed.sound
       if isResting {
         do throws(RecorderError) {
           try writer.flush()
@@ -295,7 +295,7 @@ final class RecorderCore: Sendable {
           return fail(error)
         }
       }
-      if frames != written.framesWritten || sound != written.soundDuration { scheduleFlush() }
+      if frames != written.framesWritten || sound != written.audioDuration { scheduleFlush() }
     }
   }
 

@@ -25,7 +25,7 @@ public enum RecorderError: GlasswingError {
   /// The container has no place for sound in such a form, or is for sound alone and none was wanted.
   case unsupportedAudio(audio: String, container: String)
   /// A file for sound alone was given something else.
-  case needsSound(found: String)
+  case needsAudio(found: String)
 
   public var name: String {
     switch self {
@@ -41,7 +41,7 @@ public enum RecorderError: GlasswingError {
     case .nothingRecorded: "recorder.nothingRecorded"
     case .stalled: "recorder.stalled"
     case .unsupportedAudio: "recorder.unsupportedAudio"
-    case .needsSound: "recorder.needsSound"
+    case .needsAudio: "recorder.needsAudio"
     }
   }
 
@@ -59,13 +59,13 @@ public enum RecorderError: GlasswingError {
     case .nothingRecorded: 1010
     case .stalled: 1011
     case .unsupportedAudio: 1012
-    case .needsSound: 1013
+    case .needsAudio: 1013
     }
   }
 
   public var stage: ErrorStage {
     switch self {
-    case .unknownContainer, .needsCompressedVideo, .notRecording, .unsupportedAudio, .needsSound: .configuration
+    case .unknownContainer, .needsCompressedVideo, .notRecording, .unsupportedAudio, .needsAudio: .configuration
     case .fileExists, .folderMissing, .notWritable: .open
     case .unreadableSample: .input
     case .diskFull, .writeFailed: .write
@@ -75,7 +75,7 @@ public enum RecorderError: GlasswingError {
 
   public var severity: ErrorSeverity {
     switch self {
-    case .unreadableSample, .needsCompressedVideo, .notRecording, .needsSound: .recoverable
+    case .unreadableSample, .needsCompressedVideo, .notRecording, .needsAudio: .recoverable
     case .unknownContainer, .fileExists, .folderMissing, .notWritable, .diskFull, .writeFailed, .nothingRecorded,
       .stalled, .unsupportedAudio:
       .terminal
@@ -84,7 +84,7 @@ public enum RecorderError: GlasswingError {
 
   public var advice: ErrorAdvice {
     switch self {
-    case .unknownContainer, .fileExists, .needsCompressedVideo, .notRecording, .unsupportedAudio, .needsSound:
+    case .unknownContainer, .fileExists, .needsCompressedVideo, .notRecording, .unsupportedAudio, .needsAudio:
       .configuration
     case .folderMissing, .notWritable, .diskFull: .userAction
     case .unreadableSample: .wait
@@ -107,7 +107,7 @@ public enum RecorderError: GlasswingError {
     case .nothingRecorded(let path): "\(path): nothing came that a file can begin with"
     case .stalled(let path): "\(path): the disk didn't take the rest of the file in time"
     case .unsupportedAudio(let audio, let container): "a .\(container) file can't hold sound as \"\(audio)\""
-    case .needsSound(let found): "only sound goes into .wav and .flac files, and this is \(found)"
+    case .needsAudio(let found): "only sound goes into .wav and .flac files, and this is \(found)"
     }
   }
 }

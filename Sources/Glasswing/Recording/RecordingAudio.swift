@@ -20,7 +20,7 @@ public enum RecordingAudio: String, Codable, Hashable, Sendable, CaseIterable {
 }
 
 /// The form of sound that a recording is to have a place for.
-public struct RecordingSoundFormat: Codable, Hashable, Sendable {
+public struct RecordingAudioFormat: Codable, Hashable, Sendable {
   /// Frames of a second; a frame is one sample of each channel.
   public var sampleRate: Int
   /// One or two.
@@ -37,7 +37,7 @@ public struct RecordingSoundFormat: Codable, Hashable, Sendable {
 
 extension RecordingContainer {
   /// Whether it holds sound alone.
-  public var isSoundOnly: Bool { soundFile != nil }
+  public var isAudioOnly: Bool { audioFile != nil }
 
   var muxer: FragmentedMuxer.Container? {
     switch self {
@@ -48,7 +48,7 @@ extension RecordingContainer {
     }
   }
 
-  var soundFile: SoundFile.Container? {
+  var audioFile: AudioFileWriter.Container? {
     switch self {
     case .wav: .wav
     case .flac: .flac
@@ -59,13 +59,13 @@ extension RecordingContainer {
   /// How sound is coded; nil for none.
   ///
   /// - Throws: `unsupportedAudio`.
-  func soundCodec(for audio: RecordingAudio) throws(RecorderError) -> AudioEncoder.Codec? {
+  func audioCodec(for audio: RecordingAudio) throws(RecorderError) -> AudioEncoder.Codec? {
     let codec: AudioEncoder.Codec
     switch (audio, self) {
     case (.none, .mp4), (.none, .mov), (.none, .mkv): return nil
     case (.automatic, .wav): codec = .pcmFloat
     case (.automatic, .flac): codec = .flac
-    case (.automatic, _): return muxer?.usualSound
+    case (.automatic, _): return muxer?.usualAudio
     case (.aac, _): codec = .aac
     case (.opus, _): codec = .opus
     case (.pcm, _): codec = .pcmFloat
@@ -94,7 +94,7 @@ extension AudioCodec {
 }
 
 /// Sound on its way to the file.
-struct RecordingSound: Sendable {
+struct RecordingAudioBlock: Sendable {
   var format: PCMFormat
   /// Interleaved.
   var samples: [Float]
@@ -125,14 +125,14 @@ struct RecordingSound: Sendable {
   }
 
   /// What of it is at or after a moment; nil for nothing.
-  func from(_ moment: Instant) -> RecordingSound? {
+  func from(_ moment: Instant) -> RecordingAudioBlock? {
     guard let presentation, presentation < moment else { return self }
     // Up to the next whole frame: none may begin before the moment.
     let early = format.frames(in: moment - presentation)
     let isShort = presentation + format.duration(frames: early) < moment
     let dropped = isShort ? early + 1 : early
     guard dropped < frames else { return nil }
-    return RecordingSound(
+    return RecordingAudioBlock(
       format: format, samples: Array(samples.dropFirst(dropped * format.channels)),
       presentation: presentation + format.duration(frames: dropped))
   }
@@ -142,9 +142,9 @@ struct RecordingSound: Sendable {
 ///
 /// Bound: how long the oldest has waited, and bytes. Drop rule: a newcomer that doesn't fit is dropped; its time tells that
 /// it is missing. Counter: `dropped`.
-struct RecordingSoundQueue {
+struct RecordingAudioQueue {
   private struct Entry {
-    let sound: RecordingSound
+    let sound: RecordingAudioBlock
     let arrived: Instant
   }
 
@@ -155,10 +155,10 @@ struct RecordingSoundQueue {
 
   init(limits: RecordingQueue<RecordingUnit>.Limits) { self.limits = limits }
 
-  var first: RecordingSound? { entries.first?.sound }
+  var first: RecordingAudioBlock? { entries.first?.sound }
 
   /// - Returns: false when there is no room.
-  mutating func offer(_ sound: RecordingSound, at now: Instant) -> Bool {
+  mutating func offer(_ sound: RecordingAudioBlock, at now: Instant) -> Bool {
     if let oldest = entries.first {
       let isFull = bytes.addingSaturating(sound.bytes) > limits.bytes.bytes || now - oldest.arrived > limits.span
       guard !isFull else {
@@ -171,7 +171,7 @@ struct RecordingSoundQueue {
     return true
   }
 
-  mutating func take() -> RecordingSound? {
+  mutating func take() -> RecordingAudioBlock? {
     guard let entry = entries.popFirst() else { return nil }
     bytes -= entry.sound.bytes
     return entry.sound

@@ -15,11 +15,11 @@ public struct RecordingStatistics: Codable, Hashable, Sendable {
   /// From the first frame to the end of the last one, over all files; of the sound in files for sound alone.
   public var duration: Duration = .zero
   /// Sound that is in a file, silence in its place included.
-  public var soundDuration: Duration = .zero
+  public var audioDuration: Duration = .zero
   /// Silence that was put where sound was missing.
-  public var soundFilled: Duration = .zero
+  public var audioFilled: Duration = .zero
   /// Sound that is in no file, for any cause: before the first picture, no room in the queue, later than its place.
-  public var soundDropped: Duration = .zero
+  public var audioDropped: Duration = .zero
 
   /// Nothing yet.
   public init() {}

@@ -26,9 +26,9 @@ final class RecordingWriter: @unchecked Sendable {
 
   private var muxer: FragmentedMuxer?
   /// What becomes of sound beside pictures; nil for none.
-  private var sound: RecordedSound?
+  private var sound: RecordedAudio?
   /// The file, where it holds sound alone.
-  private var soundFile: SoundFile?
+  private var audioFile: AudioFileWriter?
   private var format: CMFormatDescription?
   private var parameterSets: [[UInt8]] = []
   private var part = 1
@@ -50,7 +50,7 @@ final class RecordingWriter: @unchecked Sendable {
     path: String, container: RecordingContainer, codec: AudioEncoder.Codec?, overwrites: Bool, isNew: Bool,
     limit: Duration?
   ) {
-    if let codec, let muxer = container.muxer { sound = RecordedSound(codec: codec, container: muxer) }
+    if let codec, let muxer = container.muxer { sound = RecordedAudio(codec: codec, container: muxer) }
     self.path = path
     self.container = container
     self.overwrites = overwrites
@@ -59,7 +59,7 @@ final class RecordingWriter: @unchecked Sendable {
   }
 
   /// The file to be forced to the disk from time to time.
-  var file: OutputFile? { muxer?.file ?? soundFile?.file }
+  var file: OutputFile? { muxer?.file ?? audioFile?.file }
   var firstFrame: Instant? { first }
 
   /// Figures over all files; what the recorder counts itself is left at 0.
@@ -67,10 +67,10 @@ final class RecordingWriter: @unchecked Sendable {
     var sum = complete
     if let muxer { Self.add(muxer, to: &sum) }
     if let sound {
-      sum.soundFilled += sound.filled
-      sum.soundDropped += sound.dropped + sound.overlapping
+      sum.audioFilled += sound.filled
+      sum.audioDropped += sound.dropped + sound.overlapping
     }
-    if let soundFile { Self.add(soundFile, to: &sum) }
+    if let audioFile { Self.add(audioFile, to: &sum) }
     return sum
   }
 
@@ -101,18 +101,18 @@ final class RecordingWriter: @unchecked Sendable {
   }
 
   /// Says what form the sound will have that may come.
-  func expectSound(_ format: PCMFormat) { sound?.expect(format) }
+  func expectAudio(_ format: PCMFormat) { sound?.expect(format) }
 
   /// Sound beside pictures, or alone. What can't be used is counted.
-  func write(_ unit: RecordingSound) throws(RecorderError) -> Outcome {
-    guard container.soundFile == nil else { return try writeAlone(unit) }
+  func write(_ unit: RecordingAudioBlock) throws(RecorderError) -> Outcome {
+    guard container.audioFile == nil else { return try writeAlone(unit) }
     guard !isBeyondLimit(unit.presentation) else { return Outcome() }
     sound?.take(unit)
     try write(sound?.ready(before: latest) ?? [])
     return Outcome()
   }
 
-  private func write(_ packets: [SoundTrack.Packet]) throws(RecorderError) {
+  private func write(_ packets: [AudioTrackWriter.Packet]) throws(RecorderError) {
     do throws(MediaError) {
       for packet in packets { try muxer?.append(packet) }
     } catch {
@@ -120,18 +120,18 @@ final class RecordingWriter: @unchecked Sendable {
     }
   }
 
-  private func writeAlone(_ unit: RecordingSound) throws(RecorderError) -> Outcome {
+  private func writeAlone(_ unit: RecordingAudioBlock) throws(RecorderError) -> Outcome {
     if isBeyondLimit(unit.presentation) { return Outcome(reachedLimit: true) }
     var outcome = Outcome()
     do throws(MediaError) {
-      if soundFile == nil, let kind = container.soundFile {
-        soundFile = try SoundFile(path: path, container: kind, format: unit.format)
+      if audioFile == nil, let kind = container.audioFile {
+        audioFile = try AudioFileWriter(path: path, container: kind, format: unit.format)
         let url = URL(filePath: path)
         files.append(url)
         outcome.event = RecordingEvent(.began, file: url)
         first = unit.presentation
       }
-      try soundFile?.append(unit.samples, of: unit.format, at: unit.presentation)
+      try audioFile?.append(unit.samples, of: unit.format, at: unit.presentation)
     } catch {
       throw failure(error)
     }
@@ -147,7 +147,7 @@ final class RecordingWriter: @unchecked Sendable {
       throw failure(error)
     }
     let written = statistics
-    flushed = (written.framesWritten, written.soundDuration)
+    flushed = (written.framesWritten, written.audioDuration)
   }
 
   /// Completes the recording. Without one frame the file that the claim made goes.
@@ -158,9 +158,9 @@ final class RecordingWriter: @unchecked Sendable {
 
   /// Completes the present file.
   private func finishFile() throws(RecorderError) {
-    if let soundFile {
+    if let audioFile {
       do throws(MediaError) {
-        try soundFile.finish()
+        try audioFile.finish()
       } catch {
         throw failure(error)
       }
@@ -215,7 +215,7 @@ final class RecordingWriter: @unchecked Sendable {
       (path, self.part) = try RecordingName.claim(following: self.path, part: part, overwrites: overwrites)
     }
     guard let kind = container.muxer else {
-      throw .needsSound(found: "video")
+      throw .needsAudio(found: "video")
     }
     if part == 1 { sound?.prepare() }
     do throws(MediaError) {
@@ -253,7 +253,7 @@ final class RecordingWriter: @unchecked Sendable {
     case .fileNotWritable: return .notWritable(path: path, reason: error.reason)
     case .malformedData, .parameterSetsMissing, .firstUnitNotSync: return .unreadableSample(reason: error.reason)
     case .fileNotFound, .fileNotReadable, .notARegularFile, .emptyFile, .notMedia, .truncatedFile, .noVideoTrack,
-      .noAudioTrack, .noDecodableSound, .damagedSound, .audioFormatNotSupported,
+      .noAudioTrack, .noDecodableAudio, .damagedAudio, .audioFormatNotSupported,
       .codecNotSupported, .noDecodablePicture, .writingFailed, .parameterSetsChanged, .finished, .damagedPicture,
       .syncUnitNeeded, .pixelFormatNotSupported, .sizeNotSupported, .outOfMemory, .libraryFailure:
       return .writeFailed(path: path, reason: error.reason)
@@ -265,16 +265,16 @@ final class RecordingWriter: @unchecked Sendable {
     sum.framesWritten += summary.units
     sum.stampRepairs += summary.repairedStamps
     sum.duration += summary.duration
-    sum.soundDuration += summary.soundDuration
+    sum.audioDuration += summary.audioDuration
     sum.bytes += muxer.file.writtenBytes
   }
 
-  private static func add(_ file: SoundFile, to sum: inout RecordingStatistics) {
+  private static func add(_ file: AudioFileWriter, to sum: inout RecordingStatistics) {
     let format = file.format
     let counts = file.counts
-    sum.soundDuration += format.duration(frames: counts.taken + counts.filled)
-    sum.soundFilled += format.duration(frames: counts.filled)
-    sum.soundDropped += format.duration(frames: counts.overlapping)
+    sum.audioDuration += format.duration(frames: counts.taken + counts.filled)
+    sum.audioFilled += format.duration(frames: counts.filled)
+    sum.audioDropped += format.duration(frames: counts.overlapping)
     sum.duration += format.duration(frames: counts.taken + counts.filled)
     sum.bytes += file.file.writtenBytes
   }

@@ -99,8 +99,8 @@ struct AudioBench {
     var pairs: [(with: Run, without: Run)] = []
     for number in 0..<runs where Interruption.shared.signal == nil {
       // Which comes first changes, so that neither always finds the warmer machine.
-      let first = try await measure(withSound: number.isMultiple(of: 2))
-      let second = try await measure(withSound: !number.isMultiple(of: 2))
+      let first = try await measure(withAudio: number.isMultiple(of: 2))
+      let second = try await measure(withAudio: !number.isMultiple(of: 2))
       pairs.append(number.isMultiple(of: 2) ? (first, second) : (second, first))
     }
     // The last pair is incomplete if a signal came.
@@ -130,12 +130,12 @@ struct AudioBench {
     return (median * 1000).rounded() / 1000
   }
 
-  private func measure(withSound: Bool) async throws(CommandFailure) -> Run {
+  private func measure(withAudio: Bool) async throws(CommandFailure) -> Run {
     let feed = arguments.givenText(.feed)
     let usual = arguments.configuration(.raw)
     let configuration = StreamConfiguration(
       videoCodec: usual.videoCodec,
-      audioCodec: withSound ? .pcm(sampleRate: .rate48000, numberOfChannels: 2) : nil,
+      audioCodec: withAudio ? .pcm(sampleRate: .rate48000, numberOfChannels: 2) : nil,
       resolution: usual.resolution, frameRate: usual.frameRate)
     let camera = try await SimulatedCamera.open(arguments, configuration)
     let stream = camera.stream
@@ -146,7 +146,7 @@ struct AudioBench {
     stream.videoFramePublisher.listen { frame in
       if meter.saw(CMSampleBufferGetPresentationTimeStamp(frame.sampleBuffer)) { end.resume(with: nil) }
     }.store(in: tokens)
-    if withSound { stream.audioFramePublisher.listen { meter.heard($0) }.store(in: tokens) }
+    if withAudio { stream.audioFramePublisher.listen { meter.heard($0) }.store(in: tokens) }
     Interruption.shared.whenRaised { _ in end.resume(with: nil) }
     stream.start()
     let cause = await end.value()
@@ -200,7 +200,7 @@ struct AudioBench {
       state.withLock { state in
         guard let begun = state.begun, now >= begun else { return }
         state.run.sound.append(now - captured - own)
-        state.run.missing += frame.missingFrames
+        state.run.missing += frame.missingSamples
       }
     }
 

@@ -50,7 +50,7 @@ final class DemoCommand: Sendable {
     viewer.watch(stream) { [weak self] now in
       self?.say("first picture \(ProgressLine.decimal((now - begun).milliseconds, places: 1)) ms after the start")
     }
-    let meter = SoundMeter()
+    let meter = AudioMeter()
     if configuration.audioCodec != nil { meter.listen(to: stream) }
     readKeys(stream)
     stream.start()

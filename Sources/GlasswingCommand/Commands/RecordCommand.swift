@@ -35,9 +35,9 @@ struct RecordCommand {
     let framesPerSecond: Int?
     let firstFrame: Double?
     /// What is in the file, silence in place of missing sound included; nil without sound.
-    let soundSeconds: Double?
+    let audioSeconds: Double?
     /// How much of it is such silence.
-    let soundMissing: Double?
+    let audioMissing: Double?
 
     enum CodingKeys: String, CodingKey {
       case files, complete, frames, seconds, bytes, dropped, width, height
@@ -45,8 +45,8 @@ struct RecordCommand {
       case stampRepairs = "stamp_repairs"
       case framesPerSecond = "fps"
       case firstFrame = "first_frame_ms"
-      case soundSeconds = "sound_seconds"
-      case soundMissing = "sound_missing_seconds"
+      case audioSeconds = "audio_seconds"
+      case audioMissing = "audio_missing_seconds"
     }
   }
 
@@ -84,7 +84,7 @@ struct RecordCommand {
       throw CommandFailure(recording: error)
     }
     let stream = camera.stream
-    let meter = SoundMeter()
+    let meter = AudioMeter()
     if configuration.audioCodec != nil, !arguments.has(.quiet) { meter.listen(to: stream) }
     stream.start()
     let display = FigureDisplay(quiet: arguments.has(.quiet), timekeeper: timekeeper) { [timekeeper] in
@@ -107,7 +107,7 @@ struct RecordCommand {
   private func makeRecorder() throws(CommandFailure) -> Recorder {
     let path = arguments.text(.output) ?? ""
     if arguments.text(.container) == nil,
-      RecordingContainer(pathExtension: URL(filePath: path).pathExtension)?.isSoundOnly == true
+      RecordingContainer(pathExtension: URL(filePath: path).pathExtension)?.isAudioOnly == true
     {
       throw CommandFailure(
         subject: path, "files of that kind hold sound alone",
@@ -196,7 +196,7 @@ struct RecordCommand {
     let seconds = figures.duration.seconds
     let rate = seconds > 0 ? Double(figures.bytes) * 8 / seconds / 1000 : 0
     let dropped = figures.framesDropped + Int(clamping: statistics.drops.total)
-    let hasSound = figures.soundDuration > .zero
+    let hasAudio = figures.audioDuration > .zero
     if arguments.has(.json) {
       try Console.shared.result(
         JSONResult.text(
@@ -205,15 +205,15 @@ struct RecordCommand {
             seconds: (seconds * 1000).rounded() / 1000, bytes: figures.bytes, kbitPerSecond: (rate * 10).rounded() / 10,
             dropped: dropped, stampRepairs: figures.stampRepairs, width: video?.width, height: video?.height,
             framesPerSecond: video?.frameRate, firstFrame: statistics.firstFrame.map(Spread.milliseconds),
-            soundSeconds: hasSound ? (figures.soundDuration.seconds * 1000).rounded() / 1000 : nil,
-            soundMissing: hasSound ? (figures.soundFilled.seconds * 1000).rounded() / 1000 : nil)))
+            audioSeconds: hasAudio ? (figures.audioDuration.seconds * 1000).rounded() / 1000 : nil,
+            audioMissing: hasAudio ? (figures.audioFilled.seconds * 1000).rounded() / 1000 : nil)))
     }
     guard !arguments.has(.quiet) else { return }
     let names = summary.files.map { ShownPath.shorten($0.path) }.joined(separator: ", ")
     Console.shared.log(
       "\(names): \(figures.framesWritten) frames, \(ProgressLine.decimal(seconds, places: 2)) s, "
         + "\(ProgressLine.decimal(rate, places: 0)) kbit/s, \(dropped) dropped"
-        + (hasSound ? ", sound \(ProgressLine.decimal(figures.soundDuration.seconds, places: 2)) s" : ""))
+        + (hasAudio ? ", sound \(ProgressLine.decimal(figures.audioDuration.seconds, places: 2)) s" : ""))
   }
 }
 

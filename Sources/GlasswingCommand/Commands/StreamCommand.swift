@@ -23,17 +23,17 @@ struct StreamCommand {
   /// For `--json`.
   struct Result: Codable, Equatable {
     /// What came of sound.
-    struct Sound: Codable, Equatable {
+    struct Audio: Codable, Equatable {
       let rate: Int
       let channels: Int
       /// Samples of each channel: in the file, else those that came.
-      let frames: Int
+      let samples: Int
       let missing: Int
       let level: Double?
       let file: String?
 
       enum CodingKeys: String, CodingKey {
-        case rate, channels, frames, missing, file
+        case rate, channels, samples, missing, file
         case level = "level_db"
       }
     }
@@ -49,10 +49,10 @@ struct StreamCommand {
     let firstFrame: Double?
     let ageP50: Double?
     let ageP95: Double?
-    let sound: Sound?
+    let audio: Audio?
 
     enum CodingKeys: String, CodingKey {
-      case complete, frames, seconds, dropped, width, height, sound
+      case complete, frames, seconds, dropped, width, height, audio
       case framesPerSecond = "fps"
       case kbitPerSecond = "kbit_per_s"
       case firstFrame = "first_frame_ms"
@@ -94,7 +94,7 @@ struct StreamCommand {
     let stream = camera.stream
     let watch = StreamWatch(stream) { end.resume(with: .stream($0)) }
     let tokens = ListenerTokenBag()
-    let meter = SoundMeter()
+    let meter = AudioMeter()
     if configuration.audioCodec != nil { meter.listen(to: stream) }
     let clock = StreamedTime(timekeeper: timekeeper)
     let lane = timekeeper.makeLane("stream-length")
@@ -181,7 +181,7 @@ struct StreamCommand {
     let statistics: StreamStatistics
     let video: NegotiatedVideo?
     let length: Duration
-    let meter: SoundMeter
+    let meter: AudioMeter
     let written: Swift.Result<RecordingSummary, RecorderError>?
   }
 
@@ -235,7 +235,7 @@ struct StreamCommand {
             dropped: dropped, width: report.video?.width, height: report.video?.height,
             firstFrame: statistics.firstFrame.map(Spread.milliseconds),
             ageP50: statistics.ageP50.map(Spread.milliseconds), ageP95: statistics.ageP95.map(Spread.milliseconds),
-            sound: sound)))
+            audio: sound)))
     }
     guard !arguments.has(.quiet) else { return }
     let decimal = ProgressLine.decimal
@@ -245,18 +245,18 @@ struct StreamCommand {
     guard let sound else { return }
     let name = sound.file.map { ShownPath.shorten($0) } ?? "sound"
     Console.shared.log(
-      "\(name): \(decimal(Double(sound.frames) / Double(sound.rate), 2)) s, \(sound.rate) Hz, "
+      "\(name): \(decimal(Double(sound.samples) / Double(sound.rate), 2)) s, \(sound.rate) Hz, "
         + "\(sound.channels == 1 ? "1 channel" : "\(sound.channels) channels"), "
         + "\(decimal(Double(sound.missing) / Double(sound.rate), 2)) s missing")
   }
 
-  private func sound(_ report: Report) -> Result.Sound? {
+  private func sound(_ report: Report) -> Result.Audio? {
     guard case .pcm(let rate, let channels) = arguments.configuration(.hvc1).audioCodec else { return nil }
     let heard = report.meter.frames
     let written = try? report.written?.get()
-    let frames = written.map { ($0.statistics.soundDuration.seconds * Double(rate.rawValue)).rounded() }
-    return Result.Sound(
-      rate: Int(rate.rawValue), channels: Int(channels), frames: frames.map { Int($0) } ?? Int(clamping: heard.heard),
+    let samples = written.map { ($0.statistics.audioDuration.seconds * Double(rate.rawValue)).rounded() }
+    return Result.Audio(
+      rate: Int(rate.rawValue), channels: Int(channels), samples: samples.map { Int($0) } ?? Int(clamping: heard.heard),
       missing: Int(clamping: heard.missing), level: report.meter.overallLevel, file: written?.files.first?.path)
   }
 }

@@ -58,11 +58,11 @@ enum MediaChecks {
       run("HEIC encoder", package: "libheif-dev", timekeeper) { () throws(MediaError) in
         "one picture, \(try HEICEncoder.encode(picture).bytes.count) bytes"
       })
-    return checks + soundCodecs(timekeeper: timekeeper)
+    return checks + audioCodecs(timekeeper: timekeeper)
   }
 
   /// Encodes a tone, and decodes it where the package does that too.
-  private static func soundCodecs(timekeeper: any Timekeeper) -> [DoctorCheck] {
+  private static func audioCodecs(timekeeper: any Timekeeper) -> [DoctorCheck] {
     let format = PCMFormat(sampleRate: OpusEncoder.sampleRate, channels: 2)
     // 1 kHz at half of full scale; what comes out silent is no sound.
     let tone = (0..<OpusEncoder.packetFrames * 10).flatMap { frame in

@@ -27,7 +27,7 @@ extension CommandFailure {
         next: "see glasswing doctor")
     case .stalled(let path):
       self.init(status, subject: path, "the disk didn't take the rest in time", next: "try another disk")
-    case .needsCompressedVideo, .unreadableSample, .notRecording, .unsupportedAudio, .needsSound:
+    case .needsCompressedVideo, .unreadableSample, .notRecording, .unsupportedAudio, .needsAudio:
       self.init(status, subject: "recording", error.message)
     }
   }

@@ -105,7 +105,7 @@ extension LinkEndpoint {
   }
 
   /// Sound left before the word that ends it: what is here waits for nothing any more.
-  private mutating func endSound(at now: Instant) throws(LinkProtocolError) {
+  private mutating func endAudio(at now: Instant) throws(LinkProtocolError) {
     try reassemblers[Int(Channel.audio.rawValue)].giveOutWhole()
     try deliver(.audio, at: now)
   }
@@ -139,7 +139,7 @@ extension LinkEndpoint {
     case .clockReply(let reply):
       accept(reply, at: now)
     case .streamStopped(let stopped):
-      try endSound(at: now)
+      try endAudio(at: now)
       stamps.stop(stopped.stream)
       audioStamps.stop(stopped.stream)
       emit(.message(message))
@@ -147,7 +147,7 @@ extension LinkEndpoint {
       scheduler.take(report, at: now)
       emit(.message(message))
     case .sessionPaused, .sessionClosed:
-      try endSound(at: now)
+      try endAudio(at: now)
       emit(.message(message))
     case .failure, .deviceState, .sessionOpen, .sessionOpened, .sessionResumed, .sessionClose, .streamStart,
       .streamStarted, .streamChanged, .streamStop, .keyframeRequest,

@@ -87,7 +87,7 @@ struct SendScheduler: Sendable {
     }
     // Control overtakes video, so the units that wait would follow the word that none does.
     if case .streamStopped(let stopped) = message { video.forget(stopped.stream) }
-    control.append(WaitingMessage(message: message, afterAudio: message.endsSound ? audio.appended : 0))
+    control.append(WaitingMessage(message: message, afterAudio: message.endsAudio ? audio.appended : 0))
   }
 
   mutating func enqueue(_ unit: AccessUnit, at now: Instant) throws(LinkProtocolError) {
@@ -243,7 +243,7 @@ struct SendScheduler: Sendable {
   private mutating func takeUnit(_ channel: Channel, at now: Instant) -> (head: [UInt8], body: [UInt8])? {
     switch channel {
     case .control:
-      guard !waitsForSound, let message = control.popFirst()?.message else { return nil }
+      guard !waitsForAudio, let message = control.popFirst()?.message else { return nil }
       if case .streamStopped(let stopped) = message { audio.forget(stopped.stream) }
       return ([], stamped(message, at: now).encoded())
     case .audio:
@@ -262,7 +262,7 @@ struct SendScheduler: Sendable {
   }
 
   /// Whether the message at the front has to let sound leave first.
-  private var waitsForSound: Bool {
+  private var waitsForAudio: Bool {
     guard let after = control.first?.afterAudio, after > 0 else { return false }
     let isUnderWay = begun[Int(Channel.audio.rawValue)] != nil && audioBegun <= after
     return isUnderWay || audio.gone < after
@@ -287,7 +287,7 @@ struct SendScheduler: Sendable {
 
 extension Message {
   /// After it no sound of a stream is to follow.
-  fileprivate var endsSound: Bool {
+  fileprivate var endsAudio: Bool {
     switch self {
     case .streamStopped, .sessionPaused, .sessionClosed: true
     case .hello, .goodbye, .ping, .pong, .clockRequest, .clockReply, .feedback, .failure, .deviceState, .sessionOpen,

@@ -16,7 +16,7 @@ public struct AudioFrame: @unchecked Sendable {
   /// missing between: gaps are never closed up.
   public let presentationTimeStamp: CMTime
 
-  /// Samples of each channel that are missing right before this frame. (Glasswing's `missingFrames`; the same name here
+  /// Samples of each channel that are missing right before this frame. (Glasswing's `missingSamples`; the same name here
   /// would hide that in our own modules.)
   package let missingBefore: Int
   /// True when something is missing before this frame, or its time does not follow from the one before.

@@ -70,7 +70,7 @@ final class AudioOutlet: Announcer, Sendable {
   func drained(_ then: @escaping @Sendable () -> Void) { broadcaster.drained(then) }
 
   func listen(_ listener: @escaping @Sendable (AudioFrame) -> Void) -> any AnyListenerToken {
-    let gate = Mutex(SoundListenerGate())
+    let gate = Mutex(AudioListenerGate())
     return broadcaster.subscribe { [weak self] delivery in
       guard self?.isOpen(delivery.opening) == true else { return .passed }
       listener(gate.withLock { $0.admit(delivery.piece, of: delivery.opening.stream) })
@@ -83,7 +83,7 @@ final class AudioOutlet: Announcer, Sendable {
 
 /// Tells what one listener for sound misses before each frame: also what it was too slow for, and what came while the
 /// stream rested.
-struct SoundListenerGate: Sendable {
+struct AudioListenerGate: Sendable {
   private var stream: StreamID?
   /// Where the next frame would stand if nothing were missing.
   private var expected: Int64 = 0

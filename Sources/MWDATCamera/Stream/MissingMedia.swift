@@ -13,20 +13,20 @@ struct MissingMedia: OptionSet, Sendable {
 }
 
 /// What a stream hears of its sound.
-protocol SoundOwner: AnyObject, Sendable {
+protocol AudioOwner: AnyObject, Sendable {
   /// Sound has come while it was missing. On the link lane.
-  func missingSoundCame()
+  func missingAudioCame()
 }
 
 /// When sound came last. Fifty times a second, so that it takes no lock that pictures need.
-final class SoundArrivals: Sendable {
-  private struct Owner { weak var object: (any SoundOwner)? }
+final class AudioArrivals: Sendable {
+  private struct Owner { weak var object: (any AudioOwner)? }
 
   private let lastNanoseconds = Atomic<Int64>(Instant.distantPast.nanoseconds)
   private let missing = Atomic<Bool>(false)
   private let owner = Mutex(Owner())
 
-  func serve(_ object: any SoundOwner) { owner.withLock { $0.object = object } }
+  func serve(_ object: any AudioOwner) { owner.withLock { $0.object = object } }
 
   var last: Instant { Instant(nanoseconds: lastNanoseconds.load(ordering: .relaxed)) }
 
@@ -39,6 +39,6 @@ final class SoundArrivals: Sendable {
   /// On the link lane.
   func came(at now: Instant) {
     lastNanoseconds.store(now.nanoseconds, ordering: .relaxed)
-    if isMissing { owner.withLock { $0.object }?.missingSoundCame() }
+    if isMissing { owner.withLock { $0.object }?.missingAudioCame() }
   }
 }

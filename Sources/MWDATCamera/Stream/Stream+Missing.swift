@@ -8,7 +8,7 @@ extension Stream {
   /// A look is planned for the moment at which a picture or sound would be missing, as long as there is a stream that
   /// should have some; a stall looks at times of its own, of which the next may come later than that.
   func watch(_ state: inout State) {
-    state.soundExpected = context.timekeeper.now
+    state.audioExpected = context.timekeeper.now
     let due = nextDue(state)
     if state.stall.nextLook.map({ due < $0 }) ?? true { look(at: due, &state) }
   }
@@ -16,23 +16,23 @@ extension Stream {
   /// What was missing belongs to a time that is over.
   func nothingMissing(_ state: inout State) {
     state.missing = []
-    soundArrivals.isMissing = false
+    audioArrivals.isMissing = false
   }
 
   /// When the last of what an event misses came.
   func missingSince(_ event: StreamMachine.Event, _ state: borrowing State) -> Instant {
-    if case .unitsMissing(_, .sound, _, _) = event { lastSound(state) } else { state.stall.lastUnit }
+    if case .unitsMissing(_, .sound, _, _) = event { lastAudio(state) } else { state.stall.lastUnit }
   }
 
-  private var carriesSound: Bool { streamConfiguration.audioCodec != nil }
+  private var carriesAudio: Bool { streamConfiguration.audioCodec != nil }
 
-  private func lastSound(_ state: borrowing State) -> Instant { max(soundArrivals.last, state.soundExpected) }
+  private func lastAudio(_ state: borrowing State) -> Instant { max(audioArrivals.last, state.audioExpected) }
 
   private func dueTimes(_ state: borrowing State) -> (picture: Instant, sound: Instant) {
     let patience = StallWatch.patience(
       limit: limits.stall, frameRate: recorder.frameRate ?? streamConfiguration.videoParameters.frameRate,
       source: frames.sourceInterval)
-    return (state.stall.lastUnit + patience, carriesSound ? lastSound(state) + limits.stall : .distantFuture)
+    return (state.stall.lastUnit + patience, carriesAudio ? lastAudio(state) + limits.stall : .distantFuture)
   }
 
   private func nextDue(_ state: borrowing State) -> Instant {
@@ -85,7 +85,7 @@ extension Stream {
 
   private func miss(_ media: MissingMedia, _ state: inout State) {
     state.missing.formUnion(media)
-    soundArrivals.isMissing = state.missing.contains(.sound)
+    audioArrivals.isMissing = state.missing.contains(.sound)
   }
 
   /// The text of an end by a spent budget, which is the only one that missing units bring by themselves.
@@ -120,8 +120,8 @@ extension Stream: FrameOwner {
   func framesFailed(_ stream: StreamID, _ text: String) { handle(.failed(stream, .videoStreamingError), text: text) }
 }
 
-extension Stream: SoundOwner {
-  func missingSoundCame() {
+extension Stream: AudioOwner {
+  func missingAudioCame() {
     current.withLock { state in
       guard state.missing.contains(.sound), let attempt = state.machine.currentAttempt else { return }
       state.missing.remove(.sound)
@@ -132,7 +132,7 @@ extension Stream: SoundOwner {
 
   /// On the link lane.
   func agreed(on audio: AudioParameters?, _ stream: StreamID) {
-    guard carriesSound else { return }
+    guard carriesAudio else { return }
     guard let audio else {
       return handle(.failed(stream, .audioStreamingError), text: "the glasses agreed to pictures without sound")
     }

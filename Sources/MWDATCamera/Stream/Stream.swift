@@ -35,7 +35,7 @@ public final class Stream: Sendable {
     /// What is missing in the stall that goes on; empty outside one.
     var missing: MissingMedia = []
     /// Sound is due from here on, if none has come since.
-    var soundExpected = Instant.distantPast
+    var audioExpected = Instant.distantPast
     var budget: RecoveryBudget
     var news = StreamNews()
   }
@@ -48,8 +48,8 @@ public final class Stream: Sendable {
   let limits: StreamMachine.Limits
   let current: Mutex<State>
   let frames: FrameReceiver
-  let sound: SoundReceiver
-  let soundArrivals = SoundArrivals()
+  let sound: AudioReceiver
+  let audioArrivals = AudioArrivals()
   private let desk: PhotoDesk
   private let lane: any Lane
   private let photoLane: any Lane
@@ -74,11 +74,11 @@ public final class Stream: Sendable {
     frames = FrameReceiver(
       codec: configuration.videoCodec, link: context.link, timekeeper: context.timekeeper, telemetry: recorder,
       verifiesPictures: Self.verifiesPictures)
-    sound = SoundReceiver(
+    sound = AudioReceiver(
       asked: configuration.audioParameters, link: context.link, timekeeper: context.timekeeper, events: recorder,
-      arrivals: soundArrivals)
+      arrivals: audioArrivals)
     frames.serve(self)
-    soundArrivals.serve(self)
+    audioArrivals.serve(self)
   }
 
   /// Where the stream stands.
@@ -155,10 +155,10 @@ extension Stream {
   package var frameListenerCounts: [(number: Int, counts: FrameListenerCounts)] { frames.outlet.listenerStatistics }
 
   /// As `frameListenerCounts`, of the listeners for sound.
-  package var soundListenerCounts: [(number: Int, counts: FrameListenerCounts)] { sound.outlet.listenerStatistics }
+  package var audioListenerCounts: [(number: Int, counts: FrameListenerCounts)] { sound.outlet.listenerStatistics }
 
   /// What the glasses send as sound, as they said last; nil before they did, and without sound.
-  package var soundStatus: SoundStatus? { sound.status }
+  package var linkAudioStatus: LinkAudioStatus? { sound.status }
 
   /// Announces what the public events don't say, on the stream's thread, in order with states and errors.
   package var telemetryPublisher: any Announcer<StreamTelemetryEvent> { recorder.events }

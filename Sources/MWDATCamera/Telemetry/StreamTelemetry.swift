@@ -39,7 +39,7 @@ package struct StreamTelemetry: Sendable {
   package var decodedPictures: UInt64 = 0
   package var drops = Drops()
   /// Of the sound, where any was asked for.
-  package var sound = SoundTelemetry()
+  package var sound = AudioTelemetry()
   /// Times that something was found missing before a unit.
   package var gaps: UInt64 = 0
   package var keyframeRequests: UInt64 = 0

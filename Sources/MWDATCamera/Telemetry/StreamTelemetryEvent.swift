@@ -20,14 +20,14 @@ package struct StreamTelemetryEvent: Equatable, Sendable {
     /// A listener was too slow for so many frames since this was last told of it.
     case listenerBehind(listener: Int, dropped: Int)
     /// The glasses say what they send as sound, or that it changes; before the first sound in the new form.
-    case soundChanged(from: SoundStatus?, to: SoundStatus)
+    case audioChanged(from: LinkAudioStatus?, to: LinkAudioStatus)
     /// So many samples of each channel, which are so long, are missing between what listeners had and have since this was
     /// last told.
-    case soundGap(samples: Int, length: Duration)
+    case audioGap(samples: Int, length: Duration)
     /// Units of sound were not what they say they are; so many since this was last told.
-    case soundUnusable(units: Int)
+    case audioUnusable(units: Int)
     /// As `listenerBehind`, of the listeners for sound.
-    case soundListenerBehind(listener: Int, dropped: Int)
+    case audioListenerBehind(listener: Int, dropped: Int)
     /// The glasses' clock jumped: stamps are later by this than they would have been.
     case clockRealigned(by: Duration)
     /// `.waitingForDevice` begins, or goes on for another reason.

@@ -70,7 +70,7 @@ package final class TelemetryRecorder: Sendable {
         _ = state.totals.recentStalls.popLast()
         state.totals.recentStalls.append(.init(began: since, length: length, isOver: true))
       case .keyframeArrived, .decoderBehind, .listenerBehind, .clockRealigned, .waiting, .reconnecting, .reconnected,
-        .paused, .resumed, .soundChanged, .soundGap, .soundUnusable, .soundListenerBehind:
+        .paused, .resumed, .audioChanged, .audioGap, .audioUnusable, .audioListenerBehind:
         break
       }
       events.send(StreamTelemetryEvent(kind, at: now))

@@ -50,7 +50,7 @@ package final class AudioEncoder: Sendable {
   package init(_ codec: Codec, _ format: PCMFormat, bitrate: Bitrate? = nil) throws(MediaError) {
     try format.check(while: .opening)
     let output = PCMFormat(sampleRate: codec.rate(for: format.sampleRate), channels: format.channels)
-    let context = try SoundEncoderContext(codec, output, bitrate: bitrate ?? codec.usualBitrate(for: output))
+    let context = try AudioEncoderContext(codec, output, bitrate: bitrate ?? codec.usualBitrate(for: output))
     self.codec = codec
     input = format
     self.output = output
@@ -82,14 +82,14 @@ package final class AudioEncoder: Sendable {
 }
 
 private struct AudioEncoderState {
-  private let context: SoundEncoderContext
+  private let context: AudioEncoderContext
   private let resampler: Resampler?
   private let packetFrames: Int
   /// Samples of a packet that is not full yet.
   private var waiting: [Float] = []
   private var isFinished = false
 
-  init(context: SoundEncoderContext, resampler: Resampler?, packetFrames: Int) {
+  init(context: AudioEncoderContext, resampler: Resampler?, packetFrames: Int) {
     self.context = context
     self.resampler = resampler
     self.packetFrames = packetFrames

@@ -33,7 +33,7 @@ package final class AudioFileReader: Sendable {
   ///
   /// - Parameter format: of what `read` returns.
   ///
-  /// Throws `.noAudioTrack`, `.noDecodableSound`, `.codecNotSupported`, `.audioFormatNotSupported`, and the causes about files.
+  /// Throws `.noAudioTrack`, `.noDecodableAudio`, `.codecNotSupported`, `.audioFormatNotSupported`, and the causes about files.
   package init(path: String, format: PCMFormat) throws(MediaError) {
     do {
       let state = try AudioFileReaderState(path: path, format: format)
@@ -48,7 +48,7 @@ package final class AudioFileReader: Sendable {
   /// So many frames from a time on, interleaved; the first is the one nearest to the time. Reads that follow each other
   /// are cheap; others seek, and give the same samples.
   ///
-  /// Packets that can't be decoded are passed over as silence and counted. Throws `.noDecodableSound` when nothing but
+  /// Packets that can't be decoded are passed over as silence and counted. Throws `.noDecodableAudio` when nothing but
   /// such comes, or what the file system says.
   package func read(from: Duration, frames: Int) throws(MediaError) -> [Float] {
     try state.withLock { state throws(MediaError) in try state.read(from: from, frames: frames) }
@@ -72,7 +72,7 @@ private struct AudioFileReaderState {
 
   let description: AudioFileReader.Description
   private let format: PCMFormat
-  private var track: SoundTrackReader
+  private var track: AudioTrackReader
   private let resampler: Resampler
   /// The least numbers of frames that last equally long at the file's and the asked rate.
   private let period: (file: Int, asked: Int)
@@ -84,7 +84,7 @@ private struct AudioFileReaderState {
   init(path: String, format: PCMFormat) throws(MediaError) {
     try format.check(while: .opening)
     self.format = format
-    let track = try SoundTrackReader(path: path) { hasPictures in
+    let track = try AudioTrackReader(path: path) { hasPictures in
       guard hasPictures else { return nil }
       // The reader of the pictures knows which one it shows first.
       return (try? VideoFileReader(path: path, loops: false))?.firstStampInFile

@@ -14,7 +14,7 @@ package final class OpusEncoder: Sendable {
   package let format: PCMFormat
   /// Frames by which decoded sound comes late: frame k that went in is frame `lookahead` + k that comes out.
   package let lookahead: Int
-  private let context: Mutex<SoundEncoderContext>
+  private let context: Mutex<AudioEncoderContext>
 
   /// The form in which sound of another form is encoded: at 48 kHz.
   package static func format(for format: PCMFormat) -> PCMFormat {
@@ -26,7 +26,7 @@ package final class OpusEncoder: Sendable {
   /// Throws `.audioFormatNotSupported`, `.codecNotSupported`, `.outOfMemory`.
   package init(_ format: PCMFormat, bitrate: Bitrate) throws(MediaError) {
     try format.checkForOpus()
-    let context = try SoundEncoderContext(
+    let context = try AudioEncoderContext(
       .opus, format, bitrate: bitrate,
       options: ["application": "lowdelay", "frame_duration": "20", "vbr": "constrained"])
     self.format = format
@@ -69,7 +69,7 @@ package final class OpusDecoder: Sendable {
     state = Mutex(try OpusDecoderState(format))
   }
 
-  /// All frames of the packet, interleaved. Throws `.damagedSound`; the decoder is usable after it.
+  /// All frames of the packet, interleaved. Throws `.damagedAudio`; the decoder is usable after it.
   package func decode(_ packet: [UInt8]) throws(MediaError) -> [Float] {
     try state.withLock { state throws(MediaError) in try state.decode(packet) }
   }
@@ -100,19 +100,19 @@ private struct OpusDecoderState: @unchecked Sendable {
   }
 
   mutating func decode(_ bytes: [UInt8]) throws(MediaError) -> [Float] {
-    guard !bytes.isEmpty else { throw MediaError(.damagedSound, while: .decoding, "an empty packet") }
+    guard !bytes.isEmpty else { throw MediaError(.damagedAudio, while: .decoding, "an empty packet") }
     let target = try packet.reserve(bytes.count, while: .decoding)
     bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(start: target, count: bytes.count).copyBytes(from: $0) }
     var output: [Float] = []
     do {
       _ = try context.send(packet)
       while try context.receive(frame) {
-        output += try SoundFrame.samples(of: frame, channels: format.channels)
+        output += try AudioFrameSamples.samples(of: frame, channels: format.channels)
         frame.clear()
       }
     } catch {
       reset()
-      throw error.cause == .outOfMemory ? error : error.as(.damagedSound)
+      throw error.cause == .outOfMemory ? error : error.as(.damagedAudio)
     }
     return output
   }

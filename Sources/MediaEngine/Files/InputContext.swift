@@ -51,7 +51,7 @@ final class InputContext {
   }
 
   /// The next packet of the track. False at the end, which a cut file reaches early. Throws `.noDecodablePicture` or
-  /// `.noDecodableSound` for one that is encrypted (ISO/IEC 23001-7).
+  /// `.noDecodableAudio` for one that is encrypted (ISO/IEC 23001-7).
   func read(_ packet: Packet) throws(MediaError) -> Bool {
     while true {
       packet.clear()
@@ -68,7 +68,7 @@ final class InputContext {
         guard packet.pointer.pointee.stream_index == stream.pointee.index else { continue }
         // A decoder would make noise of it rather than fail.
         guard av_packet_get_side_data(packet.pointer, AV_PKT_DATA_ENCRYPTION_INFO, nil) == nil else {
-          let cause: MediaError.Cause = kind == .picture ? .noDecodablePicture : .noDecodableSound
+          let cause: MediaError.Cause = kind == .picture ? .noDecodablePicture : .noDecodableAudio
           throw MediaError(cause, while: .reading, "the track is encrypted", path: path)
         }
         return true

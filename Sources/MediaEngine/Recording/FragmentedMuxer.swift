@@ -23,7 +23,7 @@ package final class FragmentedMuxer: Sendable {
     case mp4, mov, mkv
 
     /// What it keeps sound in where nobody asks for something else.
-    package var usualSound: AudioEncoder.Codec {
+    package var usualAudio: AudioEncoder.Codec {
       switch self {
       case .mp4, .mov: .aac
       case .mkv: .opus
@@ -72,9 +72,9 @@ package final class FragmentedMuxer: Sendable {
     /// From the first picture's beginning to the last one's end.
     package var duration: Duration = .zero
     /// Packets of sound in the file or in the fragment to come.
-    package var soundPackets = 0
+    package var audioPackets = 0
     /// Sound in the file or in the fragment to come.
-    package var soundDuration: Duration = .zero
+    package var audioDuration: Duration = .zero
   }
 
   /// The file being written, for `synchronize()` on another lane.
@@ -137,7 +137,7 @@ package final class FragmentedMuxer: Sendable {
   ///
   /// Throws `.storageFull`, `.writingFailed`, `.finished`, as for units.
   @discardableResult
-  package func append(_ packet: SoundTrack.Packet) throws(MediaError) -> Bool {
+  package func append(_ packet: AudioTrackWriter.Packet) throws(MediaError) -> Bool {
     try state.withLock { state throws(MediaError) in try state.append(packet) }
   }
 

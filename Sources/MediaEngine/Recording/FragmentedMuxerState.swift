@@ -27,7 +27,7 @@ struct FragmentedMuxerState: @unchecked Sendable {
   /// The unit that waits for the next one's stamp.
   private let held: Packet
   private var isHolding = false
-  private var sound: MuxedSound?
+  private var sound: MuxedAudio?
   private(set) var summary = FragmentedMuxer.Summary()
 
   init(
@@ -43,17 +43,17 @@ struct FragmentedMuxerState: @unchecked Sendable {
     output = try OutputContext(format: container.formatName, file: file)
     try Self.describe(try output.addStream(), video, timescale: timescale)
     if let sound {
-      self.sound = try MuxedSound(sound, stream: try output.addStream())
+      self.sound = try MuxedAudio(sound, stream: try output.addStream())
     }
     try output.writeHeader(options: Self.options(container, keepsFirstTimes: origin != nil || sound != nil))
   }
 
-  mutating func append(_ packet: SoundTrack.Packet) throws(MediaError) -> Bool {
+  mutating func append(_ packet: AudioTrackWriter.Packet) throws(MediaError) -> Bool {
     try checkWritable()
     guard case .writing = phase, let time = stamps.time(of: packet.presentation) else { return false }
     guard let ready = try sound?.hold(packet, at: time) else { return false }
-    summary.soundPackets += 1
-    summary.soundDuration = summary.soundDuration + ready.duration
+    summary.audioPackets += 1
+    summary.audioDuration = summary.audioDuration + ready.duration
     if let packet = ready.packet { try write(packet) }
     return true
   }
@@ -83,7 +83,7 @@ struct FragmentedMuxerState: @unchecked Sendable {
   mutating func flush() throws(MediaError) {
     try checkWritable()
     try writeLastHeld()
-    try writeLastSound()
+    try writeLastAudio()
     try write(nil)
     // The next unit may come late: what was said of the last one's length is a guess.
     if container != .mkv, case .writing = phase { try output.keepNextTime() }
@@ -92,7 +92,7 @@ struct FragmentedMuxerState: @unchecked Sendable {
   mutating func finish() throws(MediaError) -> FragmentedMuxer.Summary {
     try checkWritable()
     try writeLastHeld()
-    try writeLastSound()
+    try writeLastAudio()
     do {
       try output.writeTrailer()
     } catch {
@@ -154,7 +154,7 @@ struct FragmentedMuxerState: @unchecked Sendable {
     try writeHeld(until: held.pointer.pointee.dts.addingSaturating(stamps.frame))
   }
 
-  private mutating func writeLastSound() throws(MediaError) {
+  private mutating func writeLastAudio() throws(MediaError) {
     if let packet = sound?.release() { try write(packet) }
   }
 

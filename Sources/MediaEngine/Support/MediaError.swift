@@ -24,7 +24,7 @@ package struct MediaError: Error, Hashable, Sendable {
     /// A media file without a sound track, such as silent video.
     case noAudioTrack
     /// A sound track of which nothing could be decoded.
-    case noDecodableSound
+    case noDecodableAudio
 
     // Files that are written
     /// The path can't be created or opened for writing.
@@ -52,7 +52,7 @@ package struct MediaError: Error, Hashable, Sendable {
 
     // Sound
     /// A packet of sound that can't be decoded. The next one may.
-    case damagedSound
+    case damagedAudio
     /// A sampling rate, a number of channels, or a codec for them, that the operation does not take.
     case audioFormatNotSupported
 
@@ -146,7 +146,7 @@ extension MediaError.Cause {
     case .codecNotSupported(let name): "there is no decoder for the codec \(name)"
     case .noDecodablePicture: "no picture can be decoded"
     case .noAudioTrack: "there is no sound track"
-    case .noDecodableSound: "no sound can be decoded"
+    case .noDecodableAudio: "no sound can be decoded"
     case .fileNotWritable: "the file can't be written"
     case .storageFull: "no space is left for the file"
     case .writingFailed: "writing failed"
@@ -157,7 +157,7 @@ extension MediaError.Cause {
     case .parameterSetsMissing: "parameter sets are missing"
     case .damagedPicture: "the picture is damaged"
     case .syncUnitNeeded: "a sync unit is needed"
-    case .damagedSound: "the sound is damaged"
+    case .damagedAudio: "the sound is damaged"
     case .audioFormatNotSupported: "the form of sound is not supported"
     case .pixelFormatNotSupported: "the pixel format is not supported"
     case .sizeNotSupported: "the size is not supported"

@@ -157,7 +157,7 @@ struct AgentAudioTests {
     #expect(!probe.sound.contains { $0.unit.flags.contains(.discontinuity) })
     #expect(samples(probe.sound)[..<8160].allSatisfy { $0 == 0 })
     var pattern: [Float] = []
-    PatternSound(format: PCMFormat(sampleRate: 16_000, channels: 1)).read(from: 0, frames: 7840, into: &pattern)
+    PatternAudio(format: PCMFormat(sampleRate: 16_000, channels: 1)).read(from: 0, frames: 7840, into: &pattern)
     #expect(Array(samples(probe.sound)[8160...]) == pattern)
     // A film without sound is silence, and says so (AUD-4).
     #expect(changes(probe).map(\.source) == [.feed, .silence, .feed])
@@ -230,13 +230,13 @@ struct AgentAudioTests {
   @Test("glasses can be made to send no sound, or to leave it out")
   func faults() {
     let agent = makeAgent()
-    agent.faults.sendsNoSound = true
+    agent.faults.sendsNoAudio = true
     let probe = connect(agent)
     time.advance(by: .seconds(1))
     #expect(started(probe)?.audio == mono && probe.sound.isEmpty && !probe.units.isEmpty)
     probe.send(.streamStop(StreamStop(stream: stream)))
     agent.faults = AgentFaults()
-    agent.faults.refusesSound = true
+    agent.faults.refusesAudio = true
     probe.send(.streamStart(StreamStart(stream: StreamID(6), session: session, video: low, audio: mono)))
     time.advance(by: .seconds(1))
     let last = probe.messages.compactMap { if case .streamStarted(let started) = $0 { started } else { nil } }.last

@@ -11,7 +11,7 @@ import Units
 struct AudioPipelineTests {
   private func expected(_ rig: AudioRig, from position: Int = 0, _ frames: Int) -> [Float] {
     var samples: [Float] = []
-    PatternSound(format: rig.format).read(from: position, frames: frames, into: &samples)
+    PatternAudio(format: rig.format).read(from: position, frames: frames, into: &samples)
     return samples
   }
 
@@ -217,7 +217,7 @@ struct AudioPipelineTests {
     rig.clock.advance(by: .milliseconds(20))
     #expect(rig.units.map(\.source) == [.silence, .tone, .tone, .tone, .feed])
     var tone: [Float] = []
-    ToneSound(frequency: 1000, level: -6, format: rig.format).read(from: 0, frames: 2880, into: &tone)
+    ToneAudio(frequency: 1000, level: -6, format: rig.format).read(from: 0, frames: 2880, into: &tone)
     #expect(rig.samples == [Float](repeating: 0, count: 960) + tone + expected(rig, from: 3840, 960))
     rig.pipeline.stop()
   }

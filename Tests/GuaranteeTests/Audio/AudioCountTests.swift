@@ -33,7 +33,7 @@ struct AudioCountTests {
     "AUD-2: for N seconds of streaming, samples delivered and samples declared missing are N times the rate",
     arguments: Trouble.allCases, [AudioSampleRate.rate16000, .rate44100])
   func count(trouble: Trouble, rate: AudioSampleRate) async throws {
-    try await SoundScene.run(SoundScene.configuration(rate, channels: 2)) { scene in
+    try await AudioScene.run(AudioScene.configuration(rate, channels: 2)) { scene in
       let samplesPerSecond = Double(rate.rawValue)
       scene.clock.walk(.seconds(1))
       let before = scene.heard.frames.count
@@ -65,7 +65,7 @@ struct AudioCountTests {
 
   @Test("AUD-2: where the listener asks for it gaps are filled with silence that says so, up to ten seconds")
   func filled() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       let filled = HeardAudio(scene.stream, continuous: true)
       scene.clock.walk(.seconds(1))
       scene.glasses.link.mute(.audio)

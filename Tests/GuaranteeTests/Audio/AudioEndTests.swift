@@ -15,7 +15,7 @@ struct AudioEndTests {
     "AUD-5: a stop delivers what was captured up to it, before the stream is stopped, on fast links and slow ones",
     arguments: [0, 80, 400])
   func tail(latency: Int) async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       scene.glasses.link.setLatency(.milliseconds(latency), .toApp)
       scene.clock.walk(.milliseconds(2_007))
       let asked = scene.clock.now
@@ -43,7 +43,7 @@ struct AudioEndTests {
     for hangs in [false, true] {
       try await withGlasses { glasses in
         let session = try await startedSession(with: glasses)
-        let camera = try #require(try session.addCamera(config: SoundScene.configuration()))
+        let camera = try #require(try session.addCamera(config: AudioScene.configuration()))
         let gate = Gate()
         let watched = WatchedStream(camera.stream)
         let heard = HeardAudio(camera.stream, meanwhile: { _ in gate.pass() })
@@ -74,7 +74,7 @@ struct AudioEndTests {
 
   @Test("SYNC-4: in a pause nothing is heard; then the hole is counted, marked once, and stamps are the clock's")
   func pause() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       for round in 1...3 {
         scene.clock.walk(.milliseconds(1_990))
         let before = scene.heard.frames.count
@@ -100,7 +100,7 @@ struct AudioEndTests {
 
   @Test("STALL-1, STALL-3: sound alone that stops is told within a second, with its name, and told when it comes again")
   func stall() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       let health = Observed<StreamHealthEvent>()
       let token = scene.stream.healthPublisher.listen { health.record($0) }
       scene.clock.walk(.seconds(2))
@@ -126,7 +126,7 @@ struct AudioEndTests {
 
   @Test("STALL-4: sound that does not come again ends the stream by one audioStreamingError")
   func stallEnds() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       let health = Observed<StreamHealthEvent>()
       let token = scene.stream.healthPublisher.listen { health.record($0) }
       scene.clock.walk(.seconds(2))
@@ -145,7 +145,7 @@ struct AudioEndTests {
 
   @Test("A microphone that fails ends the stream by audioStreamingError, and the next stream has sound again")
   func failure() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       scene.clock.walk(.seconds(1))
       scene.glasses.services.microphone.fail()
       scene.clock.walk(.milliseconds(100))
@@ -153,10 +153,10 @@ struct AudioEndTests {
         scene.watched.events.values.suffix(3) == [
           .error(.audioStreamingError), .state(.stopping), .state(.stopped),
         ])
-      let camera = try #require(try scene.session.addCamera(config: SoundScene.configuration()))
+      let camera = try #require(try scene.session.addCamera(config: AudioScene.configuration()))
       let heard = HeardAudio(camera.stream)
       camera.stream.start()
-      try await SoundScene.reach(.streaming, camera.stream, scene.clock)
+      try await AudioScene.reach(.streaming, camera.stream, scene.clock)
       scene.clock.walk(.seconds(1))
       #expect(heard.frames.count > 45)
     }
@@ -164,7 +164,7 @@ struct AudioEndTests {
 
   @Test("LIFE-2: a stream that is started again has sound again, of its own alone")
   func restarts() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       for round in 1...5 {
         scene.clock.walk(.milliseconds(990))
         #expect(scene.stream.state == .streaming)
@@ -173,7 +173,7 @@ struct AudioEndTests {
         scene.clock.walk(.milliseconds(100))
         #expect(scene.stream.state == .stopped && scene.heard.frames.count - count <= 1)
         scene.stream.start()
-        try await SoundScene.reach(.streaming, scene.stream, scene.clock)
+        try await AudioScene.reach(.streaming, scene.stream, scene.clock)
         // The first frame of a start follows nothing.
         #expect(scene.heard.frames.filter(\.isDiscontinuity).isEmpty, "round \(round)")
       }
@@ -182,7 +182,7 @@ struct AudioEndTests {
 
   @Test("A token that is cancelled before the camera stops hears nothing more")
   func cancelled() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       scene.clock.walk(.seconds(1))
       let count = scene.heard.frames.count
       await scene.heard.cancel()

@@ -13,7 +13,7 @@ struct AudioFormTests {
     "AUD-1: each frame has the rate, the channels and the sample format that were asked for, and says so",
     arguments: AudioSampleRate.allCases, [1, 2] as [UInt32])
   func form(rate: AudioSampleRate, channels: UInt32) async throws {
-    try await SoundScene.run(SoundScene.configuration(rate, channels: channels)) { scene in
+    try await AudioScene.run(AudioScene.configuration(rate, channels: channels)) { scene in
       scene.clock.advance(by: .seconds(2))
       let frames = scene.heard.frames
       #expect(frames.count >= 100)
@@ -40,8 +40,8 @@ struct AudioFormTests {
     let (from, channels, to, asked) = Self.conversions[index]
     let tone = SineTone.samples(frequency: 1000, sampleRate: from, count: 12 * from)
     let file = try WAVFile.write(Array(repeating: tone, count: channels), sampleRate: from)
-    try await SoundScene.run(
-      SoundScene.configuration(to, channels: asked), keepsSamples: true,
+    try await AudioScene.run(
+      AudioScene.configuration(to, channels: asked), keepsSamples: true,
       prepare: { $0.services.microphone.setAudioFeed(fileURL: file) }
     ) { scene in
       let rate = Int(to.rawValue)
@@ -67,8 +67,8 @@ struct AudioFormTests {
     let left = SineTone.samples(frequency: 1000, sampleRate: from, count: 4 * from)
     let right = SineTone.samples(frequency: 440, sampleRate: from, count: 4 * from)
     let file = try WAVFile.write([left, right], sampleRate: from)
-    try await SoundScene.run(
-      SoundScene.configuration(.rate48000, channels: 2), keepsSamples: true,
+    try await AudioScene.run(
+      AudioScene.configuration(.rate48000, channels: 2), keepsSamples: true,
       prepare: { $0.services.microphone.setAudioFeed(fileURL: file) }
     ) { scene in
       scene.clock.advance(by: .seconds(3))

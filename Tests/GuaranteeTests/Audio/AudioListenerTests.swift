@@ -14,7 +14,7 @@ struct AudioListenerTests {
   func slow() async throws {
     try await withGlasses { glasses in
       let session = try await startedSession(with: glasses)
-      let camera = try #require(try session.addCamera(config: SoundScene.configuration()))
+      let camera = try #require(try session.addCamera(config: AudioScene.configuration()))
       let gate = Gate()
       let watched = WatchedStream(camera.stream)
       let slow = HeardAudio(camera.stream, meanwhile: { _ in gate.pass() })
@@ -52,7 +52,7 @@ struct AudioListenerTests {
 
   @Test("Two listeners have the same frames; one that comes late begins at once, and one that leaves changes nothing")
   func two() async throws {
-    try await SoundScene.run(keepsSamples: true) { scene in
+    try await AudioScene.run(keepsSamples: true) { scene in
       scene.clock.walk(.seconds(1))
       let late = HeardAudio(scene.stream, keepsSamples: true)
       let came = scene.clock.now
@@ -73,7 +73,7 @@ struct AudioListenerTests {
 
   @Test("Sound that nobody listens for is neither decoded nor made into frames, and is there when somebody does")
   func nobody() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       await scene.heard.cancel()
       scene.clock.walk(.seconds(1))
       let before = try #require(scene.stream.statistics.audio)
@@ -89,7 +89,7 @@ struct AudioListenerTests {
 
   @Test("Frames that are kept stay as they were, whatever comes after")
   func kept() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       let kept = Observed<AudioFrame>()
       let token = scene.stream.audioFramePublisher.listen { kept.record($0) }
       func sums() -> [Float] {

@@ -10,7 +10,7 @@ import Testing
 struct AudioStatusTests {
   @Test("AUD-4: mute is readable, and told before the first silent frame")
   func mute() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       let health = Observed<StreamHealthEvent>()
       let token = scene.stream.healthPublisher.listen { health.record($0) }
       scene.clock.walk(.seconds(1))
@@ -36,7 +36,7 @@ struct AudioStatusTests {
   func source() async throws {
     let tone = SineTone.samples(frequency: 500, sampleRate: 16_000, count: 160_000)
     let file = try WAVFile.write([tone], sampleRate: 16_000)
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       let health = Observed<StreamHealthEvent>()
       let token = scene.stream.healthPublisher.listen { health.record($0) }
       let microphone = scene.glasses.services.microphone
@@ -63,7 +63,7 @@ struct AudioStatusTests {
 
   @Test("AUD-4: what travels is readable: Opus where the link is narrow, and frames keep their form")
   func codec() async throws {
-    try await SoundScene.run(SoundScene.configuration(.rate44100, channels: 2)) { scene in
+    try await AudioScene.run(AudioScene.configuration(.rate44100, channels: 2)) { scene in
       let health = Observed<StreamHealthEvent>()
       let token = scene.stream.healthPublisher.listen { health.record($0) }
       scene.clock.walk(.seconds(2))
@@ -84,7 +84,7 @@ struct AudioStatusTests {
 
   @Test("AUD-4: a gap is told with its length, and figures count it")
   func gap() async throws {
-    try await SoundScene.run { scene in
+    try await AudioScene.run { scene in
       let health = Observed<StreamHealthEvent>()
       let token = scene.stream.healthPublisher.listen { health.record($0) }
       scene.clock.walk(.seconds(1))
@@ -106,7 +106,7 @@ struct AudioStatusTests {
 
   @Test("AUD-4: a stream without sound has no status, no figures and no frames of it")
   func without() async throws {
-    try await SoundScene.run(StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 15)) { scene in
+    try await AudioScene.run(StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 15)) { scene in
       scene.clock.walk(.seconds(2))
       #expect(scene.stream.audioStatus == nil && scene.stream.statistics.audio == nil)
       #expect(scene.heard.frames.isEmpty)

@@ -63,7 +63,7 @@ final class HeardAudio: Sendable {
     guard let data = buffer.floatChannelData else { return }
     let isSilent = (0..<channels).allSatisfy { channel in (0..<count).allSatisfy { data[channel][$0] == 0 } }
     let facts = Frame(
-      start: Instant(nanoseconds: frame.presentationTimeStamp.value), count: count, missing: frame.missingFrames,
+      start: Instant(nanoseconds: frame.presentationTimeStamp.value), count: count, missing: frame.missingSamples,
       isDiscontinuity: frame.isDiscontinuity, isFilled: frame.isFilled, isSilent: isSilent, state: stream?.state,
       status: stream?.audioStatus, format: buffer.format)
     state.withLock { state in
@@ -99,7 +99,7 @@ final class HeardAudio: Sendable {
 }
 
 /// A stream with sound, by hand, with listeners from before its start.
-struct SoundScene {
+struct AudioScene {
   let glasses: SimulatedGlasses
   let clock: ManualTimekeeper
   let session: DeviceSession
@@ -121,7 +121,7 @@ struct SoundScene {
   static func run(
     _ configuration: StreamConfiguration = configuration(), keepsSamples: Bool = false,
     deviceClock: DeviceClock = .identity, prepare: (SimulatedGlasses) throws -> Void = { _ in },
-    _ test: (SoundScene) async throws -> Void
+    _ test: (AudioScene) async throws -> Void
   ) async throws {
     try await withGlassesByHand(deviceClock: deviceClock) { glasses, clock in
       try prepare(glasses)
@@ -131,7 +131,7 @@ struct SoundScene {
       let watched = WatchedStream(camera.stream)
       camera.stream.start()
       try await reach(.streaming, camera.stream, clock)
-      let scene = SoundScene(
+      let scene = AudioScene(
         glasses: glasses, clock: clock, session: session, camera: camera, watched: watched, heard: heard)
       try await test(scene)
       session.stop()

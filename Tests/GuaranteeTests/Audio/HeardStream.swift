@@ -77,6 +77,6 @@ extension HeardStream.Sound {
     }
     self.init(
       presentation: Instant(nanoseconds: frame.presentationTimeStamp.value), delivered: delivered, channels: channels,
-      isDiscontinuity: frame.isDiscontinuity, missing: frame.missingFrames)
+      isDiscontinuity: frame.isDiscontinuity, missing: frame.missingSamples)
   }
 }

@@ -22,17 +22,17 @@ struct RecordedStreamTests {
   private func expectInStep(_ path: String) throws {
     #expect(try MediaInspector.complaints(path) == "")
     let pictures = try MediaInspector.stamps(path)
-    let sound = try SoundInspector.stamps(path)
+    let sound = try AudioInspector.stamps(path)
     #expect(zip(sound, sound.dropFirst()).allSatisfy { $0 < $1 })
     #expect(abs(try #require(sound.first) - (try #require(pictures.first))) < 0.065)
-    let end = try SoundInspector.decodedSpan(path).end
+    let end = try AudioInspector.decodedSpan(path).end
     #expect(abs(end - (try #require(pictures.last)) - 1.0 / 24) < 0.11)
   }
 
   @Test(
     "REC-2, REC-5: a stream with sound is recorded with it: both decode without a message and begin and end together",
     arguments: ["mp4", "mov", "mkv"])
-  func withSound(kind: String) async throws {
+  func withAudio(kind: String) async throws {
     let file = URL(fileURLWithPath: try MediaFactory.newPath(kind))
     try await withGlassesByHand { glasses, clock in
       let session = try startedSession(with: glasses, clock)
@@ -45,7 +45,7 @@ struct RecordedStreamTests {
       clock.advance(by: .seconds(1))
       let summary = try await finish(recorder, clock)
       #expect(summary.statistics.framesDropped == 0)
-      #expect(summary.statistics.soundFilled == .zero)
+      #expect(summary.statistics.audioFilled == .zero)
       try expectInStep(file.path)
       session.stop()
     }
@@ -74,7 +74,7 @@ struct RecordedStreamTests {
       let summary = try await finish(recorder, clock)
       #expect(summary.statistics.framesDropped == 0)
       #expect(summary.statistics.framesIn == watched.frames.values.count)
-      #expect(summary.statistics.soundFilled > .seconds(4))
+      #expect(summary.statistics.audioFilled > .seconds(4))
       try expectInStep(file.path)
       session.stop()
     }
@@ -109,7 +109,7 @@ struct RecordedStreamTests {
       let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 24)
       let stream = try #require(try session.addCamera(config: configuration)).stream
       let error = #expect(throws: RecorderError.self) { try recorder.record(stream) }
-      #expect(error?.name == "recorder.needsSound")
+      #expect(error?.name == "recorder.needsAudio")
       session.stop()
     }
   }

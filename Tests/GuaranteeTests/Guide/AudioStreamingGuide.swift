@@ -74,7 +74,7 @@ struct AudioStreamingGuide {
     stream.start()
 
     stream.audioFramePublisher.listen { frame in
-      if frame.isDiscontinuity { note("\(frame.missingFrames) samples missing") }
+      if frame.isDiscontinuity { note("\(frame.missingSamples) samples missing") }
     }.store(in: tokens)
 
     stream.continuousAudioPublisher.listen { frame in

@@ -92,7 +92,7 @@ enum Step: Hashable, Sendable {
 
 /// What a walk asks cameras for.
 enum WalkConfiguration: CaseIterable, Hashable, Sendable {
-  case compressed30, compressed15, compressed2, decoded15, decoded2, oddRate, withSound, decodedWithSound, nineChannels
+  case compressed30, compressed15, compressed2, decoded15, decoded2, oddRate, withAudio, decodedWithAudio, nineChannels
 
   var configuration: StreamConfiguration {
     switch self {
@@ -102,11 +102,11 @@ enum WalkConfiguration: CaseIterable, Hashable, Sendable {
     case .decoded15: StreamConfiguration(videoCodec: .raw, resolution: .low, frameRate: 15)
     case .decoded2: StreamConfiguration(videoCodec: .raw, resolution: .low, frameRate: 2)
     case .oddRate: StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 11)
-    case .withSound:
+    case .withAudio:
       StreamConfiguration(
         videoCodec: .hvc1, audioCodec: .pcm(sampleRate: .rate16000, numberOfChannels: 1), resolution: .low,
         frameRate: 15)
-    case .decodedWithSound:
+    case .decodedWithAudio:
       StreamConfiguration(
         videoCodec: .raw, audioCodec: .pcm(sampleRate: .rate44100, numberOfChannels: 2), resolution: .low,
         frameRate: 7)

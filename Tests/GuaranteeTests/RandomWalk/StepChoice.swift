@@ -47,7 +47,7 @@ struct StepChoice {
   private static let table: [(weight: Int, make: Maker)] = app + wearer
 
   private static let app: [(weight: Int, make: Maker)] = [
-    (90, { .proceed(oneIn(3, &$0) ? any(WalkConfiguration.self, &$0) : oneIn(3, &$0) ? .withSound : .compressed15) }),
+    (90, { .proceed(oneIn(3, &$0) ? any(WalkConfiguration.self, &$0) : oneIn(3, &$0) ? .withAudio : .compressed15) }),
     (18, { .photograph(oneIn(4, &$0) ? .heic : .jpeg) }),
     (14, { _ in .recover }),
     (1, { _ in .configure }),

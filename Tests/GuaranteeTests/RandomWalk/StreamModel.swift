@@ -17,8 +17,8 @@ struct StreamModel: Sendable {
   private var wishes = 0
   private var lastNews: Instant
   private var lastStamp: CMTime?
-  private let hasSound: Bool
-  private var sound = SoundModel()
+  private let hasAudio: Bool
+  private var sound = AudioModel()
   private var acceptedPhotos = 0
   private var photoResults = 0
 
@@ -27,7 +27,7 @@ struct StreamModel: Sendable {
     self.strictness = strictness
     // The lowest rate that can be agreed on for what was asked.
     patience = max(.seconds(1), .seconds(3) / (configuration.frameRate < 5 ? 2 : 7))
-    hasSound = configuration.audioCodec != nil
+    hasAudio = configuration.audioCodec != nil
     lastNews = now
   }
 
@@ -55,7 +55,7 @@ struct StreamModel: Sendable {
       explanation = nil
     case .stopped:
       hasStreamed = false
-      sound = SoundModel()
+      sound = AudioModel()
       if acceptedPhotos != photoResults {
         wrong.append("\(name): stopped, and \(acceptedPhotos - photoResults) accepted photos have had no result")
       }
@@ -92,7 +92,7 @@ struct StreamModel: Sendable {
 
   mutating func heard(_ frame: AudioFrame, state: StreamState?, at now: Instant) -> [String] {
     var wrong = sound.heard(frame, isExact: strictness.isExact).map { "\(name): \($0)" }
-    if !hasSound { wrong.append("\(name): sound that nobody asked for") }
+    if !hasAudio { wrong.append("\(name): sound that nobody asked for") }
     if strictness.isExact, let state, !mayHave(.sound, in: state) { wrong.append("\(name): sound while \(state)") }
     return wrong
   }
@@ -101,7 +101,7 @@ struct StreamModel: Sendable {
   private func mayHave(_ medium: StreamMachine.Medium, in state: StreamState) -> Bool {
     switch state {
     case .streaming: true
-    case .starting, .waitingForDevice: hasSound && hasStreamed
+    case .starting, .waitingForDevice: hasAudio && hasStreamed
     case .stopping: medium == .sound
     case .paused, .stopped: false
     }

@@ -13,7 +13,7 @@ struct AudioTimelineTests {
     arguments: [-300.0, 0, 300], [-300.0, 0, 300])
   func halfAnHour(audioAgainstDevice: Double, deviceAgainstHost: Double) {
     let drift = ((1 + audioAgainstDevice * 1e-6) * (1 + deviceAgainstHost * 1e-6) - 1) * 1e6
-    var bench = SoundBench(drift: drift, jitter: 5e-3, seed: UInt64(bitPattern: Int64(drift)))
+    var bench = TimelineBench(drift: drift, jitter: 5e-3, seed: UInt64(bitPattern: Int64(drift)))
     bench.run(seconds: 1800)
     #expect(bench.worst < Self.tenMilliseconds, "\(bench.worst) at \(bench.worstTime)")
     #expect(bench.broken == 0 && bench.discontinuities == 0 && bench.missing == 0)
@@ -33,7 +33,7 @@ struct AudioTimelineTests {
   @Test(
     "three hours, at each rate, with loss now and then: the error does not grow (SYNC-2)", arguments: [16_000, 44_100])
   func threeHours(rate: Int) {
-    var bench = SoundBench(drift: rate == 16_000 ? 590 : -590, jitter: 5e-3, rate: rate, seed: 9)
+    var bench = TimelineBench(drift: rate == 16_000 ? 590 : -590, jitter: 5e-3, rate: rate, seed: 9)
     bench.run(seconds: 60)
     bench.forgetWorst()
     var generator = SeededGenerator(seed: 4)
@@ -54,7 +54,7 @@ struct AudioTimelineTests {
   func start() {
     for drift in [-600.0, 600] {
       for first in [-5e-3, 5e-3] {
-        var bench = SoundBench(drift: drift, jitter: 0, seed: 2)
+        var bench = TimelineBench(drift: drift, jitter: 0, seed: 2)
         bench.step(error: first)
         bench.jitter = 5e-3
         bench.run(seconds: 120)
@@ -66,7 +66,7 @@ struct AudioTimelineTests {
   @Test("below 20 ppm and 5 ms samples are left alone, for hours", arguments: [0.0, -0.4, 0.4])
   func exact(drift: Double) {
     for jitter in [0, 5e-3] {
-      var bench = SoundBench(drift: drift, jitter: jitter, seed: 3)
+      var bench = TimelineBench(drift: drift, jitter: jitter, seed: 3)
       bench.run(seconds: 1800)
       #expect(bench.correctedUnits == 0 && bench.discontinuities == 0)
       #expect(bench.delivered >= 1800 * 48_000 && bench.delivered % bench.unit == 0)
@@ -76,7 +76,7 @@ struct AudioTimelineTests {
   @Test(
     "a drift below 20 ppm is let go on until 5 ms are lost, which are then worked off, and samples left alone again")
   func smallDrift() {
-    var bench = SoundBench(drift: 15, jitter: 0)
+    var bench = TimelineBench(drift: 15, jitter: 0)
     bench.run(seconds: 330)
     #expect(bench.correctedUnits == 0 && bench.worst > 4.9e-3)
     bench.run(seconds: 120)
@@ -106,7 +106,7 @@ struct AudioTimelineTests {
 
   @Test("units lost are declared missing to the frame, whatever the jitter; the drift stays known (SYNC-4, AUD-2)")
   func lost() {
-    var bench = SoundBench(drift: 300, jitter: 5e-3, seed: 8)
+    var bench = TimelineBench(drift: 300, jitter: 5e-3, seed: 8)
     bench.run(seconds: 60)
     let correction = bench.timeline.drift
     for count in [1, 2, 5, 20, 1] {
@@ -124,7 +124,7 @@ struct AudioTimelineTests {
   @Test("a pause is declared missing; sound after it is in its place at once, and the drift is known (SYNC-4)")
   func pause() {
     for pause in [0.3, 7.77, 3600] {
-      var bench = SoundBench(drift: -400, jitter: 4e-3, seed: 6)
+      var bench = TimelineBench(drift: -400, jitter: 4e-3, seed: 6)
       bench.run(seconds: 60)
       bench.skip(frames: pause * 48_000)
       bench.forgetWorst()
@@ -139,7 +139,7 @@ struct AudioTimelineTests {
 
   @Test("a jump of 100 ms without a mark is a gap; a shorter one is worked off without a step (AUD-2)")
   func jumps() {
-    var bench = SoundBench(drift: 0, jitter: 2e-3)
+    var bench = TimelineBench(drift: 0, jitter: 2e-3)
     bench.run(seconds: 20)
     bench.skip(frames: 4800 + 480)
     bench.step()
@@ -156,7 +156,7 @@ struct AudioTimelineTests {
 
   @Test("stamps that jump back never take a stamp back: what overlaps is left out, or worked off")
   func back() {
-    var bench = SoundBench(drift: 0, jitter: 0)
+    var bench = TimelineBench(drift: 0, jitter: 0)
     bench.run(seconds: 20)
     // 250 ms of samples too many: 12 units go whole, and half of one.
     for _ in 0..<13 { bench.step(error: -0.25) }
@@ -173,7 +173,7 @@ struct AudioTimelineTests {
 
   @Test("one stamp that is far off, but not by 100 ms, changes nothing")
   func outlier() {
-    var bench = SoundBench(drift: 0, jitter: 1e-3)
+    var bench = TimelineBench(drift: 0, jitter: 1e-3)
     bench.run(seconds: 20)
     for error in [0.09, -0.09, 0.05] {
       for _ in 0..<3 { bench.step(error: error) }
@@ -184,7 +184,7 @@ struct AudioTimelineTests {
 
   @Test("a mark of the sender is a discontinuity, also where nothing is missing")
   func marked() {
-    var bench = SoundBench(drift: 0, jitter: 0)
+    var bench = TimelineBench(drift: 0, jitter: 0)
     bench.run(seconds: 1)
     bench.step(isBreak: true)
     #expect(bench.discontinuities == 1 && bench.missing == 0)
@@ -198,7 +198,7 @@ struct AudioTimelineTests {
 
   @Test("bursts of loss for half an hour: delivered and missing make up the time (AUD-2)")
   func bursts() {
-    var bench = SoundBench(drift: 250, jitter: 5e-3, seed: 12)
+    var bench = TimelineBench(drift: 250, jitter: 5e-3, seed: 12)
     var generator = SeededGenerator(seed: 12)
     while bench.seconds < 1800 {
       let isLoss = Int.random(in: 0..<20, using: &generator) == 0

@@ -82,7 +82,7 @@ struct AudioCodecChoiceTests {
 
 /// What sound takes of a link is taken off what pictures may use.
 @Suite("Pictures beside sound")
-struct PicturesBesideSoundTests {
+struct PicturesBesideAudioTests {
   /// 48 kHz stereo PCM is 3.1 Mbit/s; of mono at 16 kHz, 0.5.
   private func bench(_ sound: RateBench.Sound?, limit: Int64?) -> RateBench {
     var bench = RateBench()
@@ -103,11 +103,11 @@ struct PicturesBesideSoundTests {
   func share(rate: Int64) {
     var bench = bench(.init(bytes: 1280, frames: 320, rate: 16_000), limit: rate)
     bench.run(for: .seconds(10))
-    let before = bench.deliveredSound
+    let before = bench.deliveredAudio
     bench.run(for: .seconds(50))
-    #expect(bench.deliveredSound - before >= 2450)
+    #expect(bench.deliveredAudio - before >= 2450)
     #expect(bench.pair.glasses.statistics.droppedAudioUnits == 0)
-    #expect(bench.soundDelay(0.95) < .milliseconds(120), "\(bench.soundDelay(0.95))")
+    #expect(bench.audioDelay(0.95) < .milliseconds(120), "\(bench.audioDelay(0.95))")
     #expect(bench.delay(0.5) < .milliseconds(150), "\(bench.delay(0.5))")
     #expect(bench.pair.glasses.statistics.videoOverflows <= 6)
     let left = Double(rate) - 530
@@ -149,8 +149,8 @@ struct PicturesBesideSoundTests {
     bench.run(for: .seconds(9))
     #expect(bench.choice?.codec == .opus)
     #expect(bench.delay(1) < .seconds(1), "\(bench.delay(1))")
-    #expect(bench.soundDelay(1) < .milliseconds(700), "\(bench.soundDelay(1))")
+    #expect(bench.audioDelay(1) < .milliseconds(700), "\(bench.audioDelay(1))")
     #expect(bench.rate.target.kilobitsPerSecond > Double(min(limit, 2000)) * 0.5, "\(bench.rate.target)")
-    #expect(bench.soundDelay(0.5) < .milliseconds(100))
+    #expect(bench.audioDelay(0.5) < .milliseconds(100))
   }
 }

@@ -47,8 +47,8 @@ struct RateBench {
   private(set) var looks: [Look] = []
   private(set) var steps: [(time: Double, from: VideoParameters, to: VideoParameters)] = []
   private(set) var delays: [Duration] = []
-  private(set) var soundDelays: [Duration] = []
-  private var nextSound: Instant
+  private(set) var audioDelays: [Duration] = []
+  private var nextAudio: Instant
   private(set) var largestWait = Duration.zero
   private var generator = SeededGenerator(seed: 7)
   private var pictures = 0
@@ -64,7 +64,7 @@ struct RateBench {
     rate = SendingRate(ladder)
     pair.open()
     began = pair.now
-    nextSound = pair.now
+    nextAudio = pair.now
   }
 
   var time: Double { (pair.now - began).seconds }
@@ -77,10 +77,10 @@ struct RateBench {
     while pair.now < end {
       send()
       let next = pair.now + .seconds(1) / Int(rate.rung.video.frameRate)
-      nextSound = max(nextSound, pair.now)
-      while sound != nil, nextSound < next {
-        pair.advance(by: nextSound - pair.now)
-        sendSound()
+      nextAudio = max(nextAudio, pair.now)
+      while sound != nil, nextAudio < next {
+        pair.advance(by: nextAudio - pair.now)
+        sendAudio()
       }
       pair.advance(by: next - pair.now)
       note()
@@ -99,14 +99,14 @@ struct RateBench {
     look()
   }
 
-  private mutating func sendSound() {
+  private mutating func sendAudio() {
     guard var sound else { return }
     if choice?.look(estimate: rate.limit, at: pair.now) == .opus { sound.bytes = 160 }
     let unit = AudioUnit(
       stream: StreamID(1), codec: .opus, sampleRate: sound.rate, channels: 2, frames: sound.frames,
       captured: DeviceTime(nanoseconds: pair.now.nanoseconds), payload: [UInt8](repeating: 1, count: sound.bytes))
     pair.input(.glasses) { endpoint, now in endpoint.send(unit, at: now) }
-    nextSound = nextSound + .milliseconds(20)
+    nextAudio = nextAudio + .milliseconds(20)
   }
 
   /// As `FrameRateControl` spends: a sync unit of a third of a second, paid back by the pictures after it.
@@ -145,7 +145,7 @@ struct RateBench {
       case .accessUnit(let received):
         delays.append(received.arrived - Instant(nanoseconds: received.unit.captured.nanoseconds))
       case .audio(let received):
-        soundDelays.append(received.arrived - Instant(nanoseconds: received.unit.captured.nanoseconds))
+        audioDelays.append(received.arrived - Instant(nanoseconds: received.unit.captured.nanoseconds))
       default: break
       }
     }
@@ -154,8 +154,8 @@ struct RateBench {
 
   /// A percentile of the delays from capture to arrival.
   func delay(_ share: Double) -> Duration { percentile(delays, share) }
-  func soundDelay(_ share: Double) -> Duration { percentile(soundDelays, share) }
-  var deliveredSound: Int { soundDelays.count }
+  func audioDelay(_ share: Double) -> Duration { percentile(audioDelays, share) }
+  var deliveredAudio: Int { audioDelays.count }
 
   private func percentile(_ delays: [Duration], _ share: Double) -> Duration {
     let sorted = delays.sorted()

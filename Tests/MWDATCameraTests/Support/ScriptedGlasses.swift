@@ -12,7 +12,7 @@ final class ScriptedGlasses: Sendable {
     var start = Start.agreed
     var answersStop = true
     /// Whether they agree to sound that is asked for.
-    var hasSound = true
+    var hasAudio = true
   }
 
   private struct State {
@@ -24,7 +24,7 @@ final class ScriptedGlasses: Sendable {
     /// Samples of sound that were captured, of one channel, sent or not.
     var capturedSamples = 0
     /// The next unit of sound says that something is missing before it.
-    var isSoundMarkDue = false
+    var isAudioMarkDue = false
   }
 
   let connection: LinkConnection
@@ -96,7 +96,7 @@ final class ScriptedGlasses: Sendable {
 
   /// The next 20 ms of sound, captured until now, whose samples count up: the value of sample n is n, of the right side
   /// n + 0.5. Nil without a stream that has some.
-  func nextSound() -> AudioUnit? {
+  func nextAudio() -> AudioUnit? {
     state.withLock { state in
       guard let stream = state.streams.last, let sound = state.sound else { return nil }
       let frames = Int(sound.sampleRate) / 50
@@ -105,9 +105,9 @@ final class ScriptedGlasses: Sendable {
       let samples = (first..<first + frames).flatMap { frame in
         (0..<Int(sound.channels)).map { Float(frame) + Float($0) / 2 }
       }
-      defer { state.isSoundMarkDue = false }
+      defer { state.isAudioMarkDue = false }
       return AudioUnit(
-        stream: stream, flags: state.isSoundMarkDue ? .discontinuity : [], codec: .pcmFloat32,
+        stream: stream, flags: state.isAudioMarkDue ? .discontinuity : [], codec: .pcmFloat32,
         sampleRate: sound.sampleRate, channels: sound.channels,
         frames: UInt16(frames),
         captured: DeviceTime(nanoseconds: (timekeeper.now - .milliseconds(20)).nanoseconds),
@@ -115,12 +115,12 @@ final class ScriptedGlasses: Sendable {
     }
   }
 
-  func sendSound() { if let unit = nextSound() { connection.send(unit) } }
+  func sendAudio() { if let unit = nextAudio() { connection.send(unit) } }
 
   /// The next 20 ms are left out by the glasses, and the 20 ms after them say so.
-  func leaveOutSound() {
-    _ = nextSound()
-    state.withLock { $0.isSoundMarkDue = true }
+  func leaveOutAudio() {
+    _ = nextAudio()
+    state.withLock { $0.isAudioMarkDue = true }
   }
 
   /// Well-formed to the link, of no use to a decoder.
@@ -186,12 +186,12 @@ final class ScriptedGlasses: Sendable {
       state.withLock { state in
         state.streams.append(start.stream)
         state.nextPicture = 0
-        state.sound = script.hasSound ? start.audio : nil
+        state.sound = script.hasAudio ? start.audio : nil
         state.capturedSamples = 0
       }
       send(
         .streamStarted(
-          StreamStarted(stream: start.stream, video: start.video, audio: script.hasSound ? start.audio : nil)))
+          StreamStarted(stream: start.stream, video: start.video, audio: script.hasAudio ? start.audio : nil)))
     case .none:
       break
     case .refused(let code, let text):

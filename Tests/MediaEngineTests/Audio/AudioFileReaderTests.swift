@@ -197,7 +197,7 @@ struct AudioFileReaderTests {
     let length = bytes[(mdat - 4)..<mdat].reduce(0) { $0 << 8 | Int($1) }
     for index in (mdat + 4)..<min(bytes.count, mdat - 4 + length) { bytes[index] = 0xff }
     try Data(bytes).write(to: URL(fileURLWithPath: destroyed))
-    expectCause(.noDecodableSound) { try AudioFileReader(path: destroyed, format: format) }
+    expectCause(.noDecodableAudio) { try AudioFileReader(path: destroyed, format: format) }
   }
 
   @Test(

@@ -79,9 +79,9 @@ struct OpusTests {
     for (number, packet) in packets.enumerated() {
       switch number {
       case 10..<20: continue
-      case 30: expectCause(.damagedSound) { try decoder.decode([]) }
+      case 30: expectCause(.damagedAudio) { try decoder.decode([]) }
       // Code 3 (RFC 6716, 3.2.5) with a count of 0 frames.
-      case 40: expectCause(.damagedSound) { try decoder.decode([0x03, 0x00]) }
+      case 40: expectCause(.damagedAudio) { try decoder.decode([0x03, 0x00]) }
       case _: output = try decoder.decode(packet)
       }
     }

@@ -34,20 +34,20 @@ func isKeyframe(_ sampleBuffer: CMSampleBuffer) -> Bool {
   return !notSync
 }
 
-struct SoundReport: Equatable {
+struct AudioReport: Equatable {
   var rate: Double
   var channels: AVAudioChannelCount
   var frames: AVAudioFrameCount
   var peak: Float
 }
 
-func report(on buffer: AVAudioPCMBuffer) -> SoundReport? {
+func report(on buffer: AVAudioPCMBuffer) -> AudioReport? {
   guard let channels = buffer.floatChannelData else { return nil }
   var peak: Float = 0
   for channel in 0..<Int(buffer.format.channelCount) {
     for frame in 0..<Int(buffer.frameLength) { peak = max(peak, abs(channels[channel][frame * buffer.stride])) }
   }
-  return SoundReport(
+  return AudioReport(
     rate: buffer.format.sampleRate, channels: buffer.format.channelCount, frames: buffer.frameLength, peak: peak)
 }
 

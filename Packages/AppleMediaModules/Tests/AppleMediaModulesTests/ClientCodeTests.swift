@@ -36,12 +36,12 @@ struct ClientCodeTests {
   }
 
   @Test("Sound's format and samples are read, and converted, as on a phone")
-  func readsSound() throws {
+  func readsAudio() throws {
     let format = try #require(AVAudioFormat(standardFormatWithSampleRate: 48_000, channels: 2))
     let buffer = try #require(AVAudioPCMBuffer(pcmFormat: format, frameCapacity: 4800))
     buffer.frameLength = 4800
     for frame in 0..<4800 { buffer.floatChannelData?[0][frame] = 0.5 }
-    #expect(report(on: buffer) == SoundReport(rate: 48_000, channels: 2, frames: 4800, peak: 0.5))
+    #expect(report(on: buffer) == AudioReport(rate: 48_000, channels: 2, frames: 4800, peak: 0.5))
     let short = try #require(forRecognizer(buffer))
     #expect(short.frameLength == 1600)
     #expect(abs(Int(try #require(short.int16ChannelData)[0][800]) - 16_384) < 50)

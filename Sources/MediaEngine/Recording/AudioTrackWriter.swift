@@ -11,7 +11,7 @@ import Units
 ///   anew, and sound goes on where it was.
 ///
 /// So the times of packets rise strictly.
-package struct SoundTrack {
+package struct AudioTrackWriter {
   /// A coded packet and where it belongs.
   package struct Packet: Hashable, Sendable {
     package var bytes: [UInt8]

@@ -5,7 +5,7 @@ import MWDATCore
 import Synchronization
 
 /// Listens to a stream's sound: how loud it is, and how much of it came.
-final class SoundMeter: Sendable {
+final class AudioMeter: Sendable {
   private struct State {
     /// Of the samples since the last look.
     var squares = 0.0
@@ -35,7 +35,7 @@ final class SoundMeter: Sendable {
       state.squares += squares
       state.samples += samples
       state.frames &+= UInt64(frame.pcmBuffer.frameLength)
-      state.missing &+= UInt64(max(0, frame.missingFrames))
+      state.missing &+= UInt64(max(0, frame.missingSamples))
     }
   }
 

@@ -6,7 +6,7 @@ import Units
 
 /// What each fault does to the audio channel, between two connections.
 @Suite("Faults on sound")
-struct FaultsOnSoundTests {
+struct FaultsOnAudioTests {
   private final class World {
     let clock = ManualTimekeeper()
     let conditioner: LinkConditioner

@@ -5,7 +5,7 @@ import Units
 /// where the track has no sound there is silence.
 ///
 /// Unchecked Sendable: it lives in its reader's mutex and nowhere else.
-struct SoundTrackReader: @unchecked Sendable {
+struct AudioTrackReader: @unchecked Sendable {
   /// Decoded sound and its place.
   private struct Chunk {
     var start: Int
@@ -15,7 +15,7 @@ struct SoundTrackReader: @unchecked Sendable {
   }
 
   /// Packets in a row that may give no sound before the track is given up.
-  private static let maximumWithoutSound = 300
+  private static let maximumWithoutAudio = 300
   /// How far before a place decoding begins, so that codecs which need earlier packets (AAC one, MP3 ten, Opus 80 ms) give what
   /// they give in one go.
   private static let seconds = (preroll: 0.5, furtherBack: 5.0, readThrough: 10.0)
@@ -29,10 +29,10 @@ struct SoundTrackReader: @unchecked Sendable {
   private var decoder: CodecContext
   private let packet: Packet
   private let frame: Frame
-  private var converter: SoundConverter
+  private var converter: AudioConverter
 
   private(set) var undecodablePackets = 0
-  private var packetsWithoutSound = 0
+  private var packetsWithoutAudio = 0
   private var lastFailure: MediaError.LibraryFailure?
   private var isDraining = false
   private var hasEnded = false
@@ -72,13 +72,13 @@ struct SoundTrackReader: @unchecked Sendable {
     decoder = try Self.decoder(for: input)
     let parameters = try input.parameters().pointee
     codec = String(cString: avcodec_get_name(parameters.codec_id))
-    converter = SoundConverter(rate: Int(parameters.sample_rate), channels: 1)
+    converter = AudioConverter(rate: Int(parameters.sample_rate), channels: 1)
     channelsInFile = Int(parameters.ch_layout.nb_channels)
     // What the container says of rate and channels may be wrong (AAC with SBR); the first frame knows.
     guard try receiveFrame() else { throw nothingDecodable }
     let raw = frame.pointer.pointee
     guard raw.sample_rate > 0 else { throw nothingDecodable }
-    converter = SoundConverter(rate: Int(raw.sample_rate), channels: min(2, max(1, Int(raw.ch_layout.nb_channels))))
+    converter = AudioConverter(rate: Int(raw.sample_rate), channels: min(2, max(1, Int(raw.ch_layout.nb_channels))))
     startStamp = Self.stamp(of: raw)
     if let origin = origin(input.hasPictures), let inFile = startStamp.flatMap({ input.nanoseconds($0) }) {
       let offset = Duration.nanoseconds(inFile.subtractingSaturating(origin.nanoseconds))
@@ -235,7 +235,7 @@ struct SoundTrackReader: @unchecked Sendable {
   private mutating func receiveFrame() throws(MediaError) -> Bool {
     while !hasEnded {
       if try receive() {
-        packetsWithoutSound = 0
+        packetsWithoutAudio = 0
         return true
       }
       guard !isDraining else {
@@ -247,8 +247,8 @@ struct SoundTrackReader: @unchecked Sendable {
         _ = try? decoder.send(nil)
         continue
       }
-      packetsWithoutSound += 1
-      guard packetsWithoutSound <= Self.maximumWithoutSound else { throw nothingDecodable }
+      packetsWithoutAudio += 1
+      guard packetsWithoutAudio <= Self.maximumWithoutAudio else { throw nothingDecodable }
       do {
         _ = try decoder.send(packet)
       } catch {
@@ -274,8 +274,8 @@ struct SoundTrackReader: @unchecked Sendable {
   }
 
   private var nothingDecodable: MediaError {
-    let detail = packetsWithoutSound > 0 ? "\(packetsWithoutSound) packets tried" : "the track is empty"
-    return MediaError(.noDecodableSound, while: .decoding, detail, library: lastFailure, path: path)
+    let detail = packetsWithoutAudio > 0 ? "\(packetsWithoutAudio) packets tried" : "the track is empty"
+    return MediaError(.noDecodableAudio, while: .decoding, detail, library: lastFailure, path: path)
   }
 
   private static func stamp(of frame: AVFrame) -> Int64? {

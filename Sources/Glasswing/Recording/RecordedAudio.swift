@@ -6,7 +6,7 @@ import Units
 ///
 /// Pictures never wait for sound. Sound waits for pictures 0.5 s at most, in the packets' own times; so packets stand in the
 /// file in the order of their times, as long as both come, and what has come is written soon, when only one does.
-struct RecordedSound {
+struct RecordedAudio {
   /// How much sound before the first picture is kept, since the picture of the same time comes later than the sound.
   private static let longestPreroll: Duration = .seconds(2)
   private static let longestWait: Duration = .milliseconds(500)
@@ -14,12 +14,12 @@ struct RecordedSound {
   private let codec: AudioEncoder.Codec
   private let fillsAllGaps: Bool
   private var expected: PCMFormat?
-  private var preroll = FIFO<RecordingSound>()
+  private var preroll = FIFO<RecordingAudioBlock>()
   private var prerollLength: Duration = .zero
-  private var track: SoundTrack?
+  private var track: AudioTrackWriter?
   /// Turns sound of another form into the track's.
   private var resampler: Resampler?
-  private var waiting = FIFO<SoundTrack.Packet>()
+  private var waiting = FIFO<AudioTrackWriter.Packet>()
   /// The recording's beginning; nil before it.
   private var begin: Instant?
   /// Sound that is in no file.
@@ -44,7 +44,7 @@ struct RecordedSound {
     guard track == nil, begin == nil, let format = expected ?? preroll.first?.format else { return }
     // Sound that can't be coded costs the sound alone.
     guard let encoder = try? AudioEncoder(codec, format) else { return }
-    track = SoundTrack(encoder: encoder, fillsAllGaps: fillsAllGaps)
+    track = AudioTrackWriter(encoder: encoder, fillsAllGaps: fillsAllGaps)
   }
 
   /// The first picture is in the file. Sound from then on goes beside it.
@@ -54,7 +54,7 @@ struct RecordedSound {
     prerollLength = .zero
   }
 
-  mutating func take(_ sound: RecordingSound) {
+  mutating func take(_ sound: RecordingAudioBlock) {
     guard let begin else { return keep(sound) }
     guard track != nil else {
       dropped += sound.duration
@@ -70,15 +70,15 @@ struct RecordedSound {
   }
 
   /// Sound that comes late is preceded by what fills any other gap: players expect each track to begin with the file.
-  private func silence(at begin: Instant) -> RecordingSound {
+  private func silence(at begin: Instant) -> RecordingAudioBlock {
     let format = track?.encoder.input ?? PCMFormat(sampleRate: 48_000, channels: 1)
     let samples = [Float](repeating: 0, count: format.channels)
-    return RecordingSound(format: format, samples: samples, presentation: begin)
+    return RecordingAudioBlock(format: format, samples: samples, presentation: begin)
   }
 
   /// Packets that belong before a picture, or that have waited long enough.
-  mutating func ready(before picture: Instant?) -> [SoundTrack.Packet] {
-    var packets: [SoundTrack.Packet] = []
+  mutating func ready(before picture: Instant?) -> [AudioTrackWriter.Packet] {
+    var packets: [AudioTrackWriter.Packet] = []
     while let first = waiting.first, let last = waiting.last {
       let isDue = picture.map { first.presentation < $0 } ?? false
       guard isDue || last.presentation - first.presentation > Self.longestWait else { break }
@@ -88,19 +88,19 @@ struct RecordedSound {
   }
 
   /// All that waits.
-  mutating func readyNow() -> [SoundTrack.Packet] {
-    var packets: [SoundTrack.Packet] = []
+  mutating func readyNow() -> [AudioTrackWriter.Packet] {
+    var packets: [AudioTrackWriter.Packet] = []
     while let packet = waiting.popFirst() { packets.append(packet) }
     return packets
   }
 
   /// The rest, as far as it begins before the last picture ends.
-  mutating func finish(before end: Instant?) -> [SoundTrack.Packet] {
+  mutating func finish(before end: Instant?) -> [AudioTrackWriter.Packet] {
     if let rest = try? track?.finish() { for packet in rest { waiting.append(packet) } }
     return readyNow().filter { packet in end.map { packet.presentation < $0 } ?? true }
   }
 
-  private mutating func keep(_ sound: RecordingSound) {
+  private mutating func keep(_ sound: RecordingAudioBlock) {
     preroll.append(sound)
     prerollLength += sound.duration
     while prerollLength > Self.longestPreroll, let oldest = preroll.popFirst() {
@@ -109,7 +109,7 @@ struct RecordedSound {
     }
   }
 
-  private mutating func encode(_ sound: RecordingSound) {
+  private mutating func encode(_ sound: RecordingAudioBlock) {
     do throws(MediaError) {
       let samples = try converted(sound)
       for packet in try track?.append(samples, at: sound.presentation) ?? [] { waiting.append(packet) }
@@ -119,7 +119,7 @@ struct RecordedSound {
     }
   }
 
-  private mutating func converted(_ sound: RecordingSound) throws(MediaError) -> [Float] {
+  private mutating func converted(_ sound: RecordingAudioBlock) throws(MediaError) -> [Float] {
     guard let format = track?.encoder.input, format != sound.format else { return sound.samples }
     if resampler?.from != sound.format { resampler = try Resampler(from: sound.format, to: format) }
     return try resampler?.convert(sound.samples) ?? []

@@ -1,7 +1,7 @@
 import CFFmpeg
 
 /// Samples in libavutil's frames.
-enum SoundFrame {
+enum AudioFrameSamples {
   /// The frame's samples, interleaved, where they are floating point and of one or two channels; mono and stereo as asked.
   static func samples(of frame: Frame, channels: Int) throws(MediaError) -> [Float] {
     let raw = frame.pointer.pointee

@@ -7,7 +7,7 @@ import Units
 
 /// What sources give, sample by sample.
 @Suite("Sources of sound")
-struct SoundSourceTests {
+struct AudioSourceTests {
   private func read(_ source: some AudioSource, from position: Int = 0, _ frames: Int) throws -> [Float] {
     var samples: [Float] = []
     try source.read(from: position, frames: frames, into: &samples)
@@ -16,7 +16,7 @@ struct SoundSourceTests {
 
   @Test("the pattern beeps with each flash, over its tone, to the sample", arguments: [16_000, 44_100, 48_000])
   func pattern(rate: Int) throws {
-    let samples = try read(PatternSound(format: PCMFormat(sampleRate: rate, channels: 1)), 3 * rate)
+    let samples = try read(PatternAudio(format: PCMFormat(sampleRate: rate, channels: 1)), 3 * rate)
     for second in 0..<3 {
       let beep = Array(samples[second * rate..<second * rate + rate / 10])
       let rest = Array(samples[second * rate + rate / 10..<(second + 1) * rate])
@@ -33,8 +33,8 @@ struct SoundSourceTests {
   func positions() throws {
     let format = PCMFormat(sampleRate: 16_000, channels: 2)
     for source in [
-      PatternSound(format: format), ToneSound(frequency: 440, level: -20, format: format),
-      ToneSound(frequency: 443.7, level: -6, format: format), SilentSound(format: format),
+      PatternAudio(format: format), ToneAudio(frequency: 440, level: -20, format: format),
+      ToneAudio(frequency: 443.7, level: -6, format: format), SilentAudio(format: format),
     ] as [any AudioSource] {
       let all = try read(source, 40_000)
       #expect(all.count == 80_000)
@@ -47,22 +47,22 @@ struct SoundSourceTests {
   @Test("a tone has its frequency and level; one that the rate can't carry, and one that is none, is silent")
   func tones() throws {
     let format = PCMFormat(sampleRate: 16_000, channels: 1)
-    let tone = try read(ToneSound(frequency: 1234.5, level: -20, format: format), 32_000)
+    let tone = try read(ToneAudio(frequency: 1234.5, level: -20, format: format), 32_000)
     #expect(abs(try #require(ToneMeter.frequency(of: tone, sampleRate: 16_000)) - 1234.5) < 0.05)
     #expect(abs(ToneMeter.level(of: 1234.5, in: tone, sampleRate: 16_000) - 0.1) < 0.001)
     #expect((tone.map(abs).max() ?? 0) <= 0.1)
     for (frequency, level) in [(8000.0, 0.0), (-1, 0), (.nan, 0), (440, .nan), (.infinity, -20), (440, -.infinity)] {
-      let samples = try read(ToneSound(frequency: frequency, level: level, format: format), 100)
+      let samples = try read(ToneAudio(frequency: frequency, level: level, format: format), 100)
       #expect(samples.allSatisfy { $0 == 0 }, "\(frequency) Hz, \(level) dB")
     }
-    let loud = try read(ToneSound(frequency: 441.5, level: 12, format: format), 16_000)
+    let loud = try read(ToneAudio(frequency: 441.5, level: 12, format: format), 16_000)
     #expect((loud.map(abs).max() ?? 0) <= 1)
   }
 
   @Test("read between its samples a source keeps its tone, and at its samples it is what it is")
   func skewed() throws {
     let format = PCMFormat(sampleRate: 48_000, channels: 2)
-    let source = ToneSound(frequency: 1000, level: -6, format: format)
+    let source = ToneAudio(frequency: 1000, level: -6, format: format)
     var exact: [Float] = []
     try source.read(from: 7.0, step: 1, frames: 500, channels: 2, into: &exact)
     #expect(exact == (try read(source, from: 7, 500)))

@@ -3,7 +3,7 @@ import Units
 
 /// The sound track of a file being muxed: one packet is held back, since how long it lasts in the file is known with the next one;
 /// so a gap is in the file, whatever fragments it spans.
-struct MuxedSound {
+struct MuxedAudio {
   /// A packet that may be written now, and how much sound came with the one that took its place.
   struct Ready {
     var packet: Packet?
@@ -33,7 +33,7 @@ struct MuxedSound {
   }
 
   /// Takes a packet at a time of the file; nil when it lies before the file's beginning.
-  mutating func hold(_ coded: SoundTrack.Packet, at time: Duration) throws(MediaError) -> Ready? {
+  mutating func hold(_ coded: AudioTrackWriter.Packet, at time: Duration) throws(MediaError) -> Ready? {
     var stamp = Int64(format.frames(in: time))
     guard stamp >= 0 else { return nil }
     if let last { stamp = max(stamp, last.stamp + leastStep) }

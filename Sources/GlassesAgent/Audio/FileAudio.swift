@@ -7,7 +7,7 @@ import Units
 ///
 /// Decoded in stretches that are kept, so that a loop, or a jump back, costs nothing: a feed's cycle is decoded once. At
 /// most `capacity` stretches; the one not used for longest goes.
-final class FileSound: AudioSource {
+final class FileAudio: AudioSource {
   /// Half a second each, 16 s in all: 6 MB of stereo at 48 kHz.
   private static let capacity = 32
   private static let stretchesPerSecond = 2

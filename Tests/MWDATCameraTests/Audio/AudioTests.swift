@@ -6,7 +6,7 @@ import Testing
 import Units
 
 @Suite("Sound of a stream")
-struct SoundTests {
+struct AudioTests {
   @Test(
     "Frames have the rate, the channels and the sample format that were asked for, bit for bit (AUD-1)",
     arguments: AudioSampleRate.allCases, [1, 2] as [UInt32])
@@ -14,7 +14,7 @@ struct SoundTests {
     let rig = try CameraRig(sound: rate, channels: channels)
     let frames = Observed<AudioFrame>()
     let token = rig.stream.audioFramePublisher.listen { frames.record($0) }
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.run(.seconds(1))
     #expect(
       rig.glasses.streamStarts.map(\.audio) == [
@@ -40,7 +40,7 @@ struct SoundTests {
   func times() throws {
     let rig = try CameraRig(sound: .rate44100)
     let heard = HeardSound(rig.stream)
-    rig.startWithSound()
+    rig.startWithAudio()
     let begin = rig.timekeeper.now
     rig.run(.seconds(10))
     #expect(heard.frames.values.first?.start == begin)
@@ -58,10 +58,10 @@ struct SoundTests {
     let heard = HeardSound(rig.stream)
     let events = Observed<StreamTelemetryEvent>()
     let token = rig.stream.telemetryPublisher.listen { events.record($0) }
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.run(.milliseconds(200))
     rig.timekeeper.advance(by: .milliseconds(20))
-    rig.glasses.leaveOutSound()
+    rig.glasses.leaveOutAudio()
     rig.run(.milliseconds(200))
     let frames = heard.frames.values
     #expect(frames.count == 20)
@@ -71,7 +71,7 @@ struct SoundTests {
     #expect(heard.total == 21 * 320)
     #expect(rig.stream.telemetry.sound.missingSamples == 320)
     let gaps = events.values.compactMap { event -> Int? in
-      if case .soundGap(let samples, _) = event.kind { samples } else { nil }
+      if case .audioGap(let samples, _) = event.kind { samples } else { nil }
     }
     #expect(gaps == [320])
     withExtendedLifetime(token) {}
@@ -81,10 +81,10 @@ struct SoundTests {
   func unusable() throws {
     let rig = try CameraRig(sound: .rate48000)
     let heard = HeardSound(rig.stream)
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.run(.milliseconds(200))
     rig.timekeeper.advance(by: .milliseconds(20))
-    var unit = try #require(rig.glasses.nextSound())
+    var unit = try #require(rig.glasses.nextAudio())
     unit.codec = .opus
     unit.payload = [0x0b, 0xff, 0xff]
     rig.glasses.connection.send(unit)
@@ -124,7 +124,7 @@ struct SoundTests {
   @Test("A late listener has sound at once, and only its own is missing to it")
   func lateListener() throws {
     let rig = try CameraRig(sound: .rate16000)
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.run(.seconds(2))
     #expect(rig.stream.telemetry.sound.units == 100)
     #expect(rig.stream.telemetry.sound.frames == 0, "nobody listened")
@@ -143,10 +143,10 @@ struct SoundTests {
     let rig = try CameraRig(sound: .rate16000)
     let events = Observed<StreamTelemetryEvent>()
     let token = rig.stream.telemetryPublisher.listen { events.record($0) }
-    #expect(rig.stream.soundStatus == nil)
-    rig.startWithSound()
+    #expect(rig.stream.linkAudioStatus == nil)
+    rig.startWithAudio()
     let asked = AudioParameters(codec: .pcmFloat32, sampleRate: 16_000, channels: 1)
-    #expect(rig.stream.soundStatus == SoundStatus(delivered: asked, onLink: asked))
+    #expect(rig.stream.linkAudioStatus == LinkAudioStatus(delivered: asked, onLink: asked))
     let stream = rig.glasses.streamStarts[0].stream
     let opus = AudioParameters(codec: .opus, sampleRate: 48_000, channels: 1)
     rig.glasses.send(.audioChanged(AudioChanged(stream: stream, audio: opus, source: .microphone)))
@@ -154,11 +154,11 @@ struct SoundTests {
     rig.glasses.send(.audioChanged(AudioChanged(stream: stream, audio: opus, source: .microphone, isMuted: true)))
     rig.glasses.send(.audioChanged(AudioChanged(stream: stream, audio: opus, source: .microphone, isMuted: true)))
     rig.settle()
-    let first = SoundStatus(delivered: asked, onLink: opus, source: .microphone)
-    let muted = SoundStatus(delivered: asked, onLink: opus, source: .microphone, isMuted: true)
-    #expect(rig.stream.soundStatus == muted)
-    let changes = events.values.compactMap { event -> SoundStatus? in
-      if case .soundChanged(_, let new) = event.kind { new } else { nil }
+    let first = LinkAudioStatus(delivered: asked, onLink: opus, source: .microphone)
+    let muted = LinkAudioStatus(delivered: asked, onLink: opus, source: .microphone, isMuted: true)
+    #expect(rig.stream.linkAudioStatus == muted)
+    let changes = events.values.compactMap { event -> LinkAudioStatus? in
+      if case .audioChanged(_, let new) = event.kind { new } else { nil }
     }
     #expect(changes == [first, muted])
     withExtendedLifetime(token) {}

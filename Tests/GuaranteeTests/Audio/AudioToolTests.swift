@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The tools that judge sound, against sound that is known.
-struct SoundToolTests {
+struct AudioToolTests {
   @Test(
     "a tone's frequency reads to a tenth of a hertz", arguments: [440.0, 999, 1000, 1001], [16_000, 44_100, 48_000])
   func frequency(frequency: Double, sampleRate: Int) throws {

@@ -4,7 +4,7 @@ import Units
 /// An opened sound encoder of libavcodec, and the frame that it reads from. Used by one thread at a time.
 ///
 /// Unchecked Sendable: it lives in its owner's mutex and nowhere else.
-final class SoundEncoderContext: @unchecked Sendable {
+final class AudioEncoderContext: @unchecked Sendable {
   let format: PCMFormat
   /// Frames that a packet holds; 0 where each holds as many as came.
   let packetFrames: Int

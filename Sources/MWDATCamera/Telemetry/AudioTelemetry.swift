@@ -3,7 +3,7 @@ import Synchronization
 import Units
 
 /// What the glasses send as sound, and what listeners have of it.
-package struct SoundStatus: Hashable, Sendable {
+package struct LinkAudioStatus: Hashable, Sendable {
   /// What listeners have: always what was asked for.
   package var delivered: AudioParameters
   /// What travels.
@@ -24,7 +24,7 @@ package struct SoundStatus: Hashable, Sendable {
 
 /// What a stream has counted of its sound since it was made, over all its attempts. A snapshot. Samples are of one
 /// channel.
-package struct SoundTelemetry: Sendable {
+package struct AudioTelemetry: Sendable {
   /// Units that arrived for the attempt of their time, and their bytes.
   package var units: UInt64 = 0
   package var bytes: UInt64 = 0
@@ -51,9 +51,9 @@ package struct SoundTelemetry: Sendable {
 }
 
 /// Counts what happens to the sound of one stream, apart from its pictures, which must not wait for it.
-final class SoundRecorder: Sendable {
+final class AudioRecorder: Sendable {
   private struct State {
-    var totals = SoundTelemetry()
+    var totals = AudioTelemetry()
     var units = RateMeter()
   }
 
@@ -62,7 +62,7 @@ final class SoundRecorder: Sendable {
 
   init(timekeeper: any Timekeeper) { self.timekeeper = timekeeper }
 
-  func snapshot() -> SoundTelemetry {
+  func snapshot() -> AudioTelemetry {
     let now = timekeeper.now
     return state.withLock { state in
       var totals = state.totals
@@ -71,7 +71,7 @@ final class SoundRecorder: Sendable {
     }
   }
 
-  func count(_ change: (inout SoundTelemetry) -> Void) { state.withLock { change(&$0.totals) } }
+  func count(_ change: (inout AudioTelemetry) -> Void) { state.withLock { change(&$0.totals) } }
 
   func began() { state.withLock { $0.totals.ages = AgeHistogram() } }
 

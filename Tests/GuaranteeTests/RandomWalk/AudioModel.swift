@@ -2,7 +2,7 @@ import Glasswing
 import MWDATCamera
 
 /// What one listener for sound may hear, as a value: each frame goes in, what is wrong with it comes out.
-struct SoundModel: Sendable {
+struct AudioModel: Sendable {
   private struct Last: Sendable {
     var stamp: CMTime
     var length: Double
@@ -17,12 +17,12 @@ struct SoundModel: Sendable {
   mutating func heard(_ frame: AudioFrame, isExact: Bool) -> [String] {
     let rate = frame.pcmBuffer.format.sampleRate
     let stamp = frame.presentationTimeStamp
-    let missing = Double(frame.missingFrames) / rate
+    let missing = Double(frame.missingSamples) / rate
     defer { last = Last(stamp: stamp, length: Double(frame.pcmBuffer.frameLength) / rate) }
     var wrong: [String] = []
-    if frame.missingFrames > 0, !frame.isDiscontinuity { wrong.append("sound is missing and not marked") }
+    if frame.missingSamples > 0, !frame.isDiscontinuity { wrong.append("sound is missing and not marked") }
     guard let last else {
-      if frame.isDiscontinuity || frame.missingFrames != 0 { wrong.append("the first sound follows a gap") }
+      if frame.isDiscontinuity || frame.missingSamples != 0 { wrong.append("the first sound follows a gap") }
       return wrong
     }
     let step = CMTimeGetSeconds(CMTimeSubtract(stamp, last.stamp))

@@ -4,7 +4,7 @@ import Units
 
 /// A microphone whose clock is off, stamps that jitter, a resampler that holds some samples back, and a timeline between
 /// them. For each block that is delivered it knows when its first frame was really taken.
-struct SoundBench {
+struct TimelineBench {
   let rate: Int
   let unit: Int
   /// How much faster the samples' clock runs than the host's, parts per million.

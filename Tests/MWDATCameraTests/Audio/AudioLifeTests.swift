@@ -7,7 +7,7 @@ import Testing
 import Units
 
 @Suite("Life of a stream's sound")
-struct SoundLifeTests {
+struct AudioLifeTests {
   @Test(
     "A number of channels that there is none of ends the start before the link is used",
     arguments: [0, 3, .max] as [UInt32])
@@ -46,9 +46,9 @@ struct SoundLifeTests {
   }
 
   @Test("Glasses that agree to pictures alone fail the start")
-  func agreedWithoutSound() throws {
+  func agreedWithoutAudio() throws {
     let rig = try CameraRig(sound: .rate16000)
-    rig.glasses.setScript { $0.hasSound = false }
+    rig.glasses.setScript { $0.hasAudio = false }
     rig.stream.start()
     rig.settle()
     #expect(rig.log.values.contains("error audioStreamingError"))
@@ -59,7 +59,7 @@ struct SoundLifeTests {
   @Test("A microphone that fails ends the stream", arguments: [LinkErrorCode.audioFailed, .microphonePermissionDenied])
   func failure(code: LinkErrorCode) throws {
     let rig = try CameraRig(sound: .rate16000)
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.run(.seconds(1))
     let stream = rig.glasses.streamStarts[0].stream
     rig.glasses.send(.streamStopped(StreamStopped(stream: stream, reason: .failed(code), text: "unplugged")))
@@ -74,7 +74,7 @@ struct SoundLifeTests {
     let heard = HeardSound(rig.stream)
     let events = Observed<StreamTelemetryEvent>()
     let token = rig.stream.telemetryPublisher.listen { events.record($0) }
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.run(.seconds(1))
     rig.run(.milliseconds(980), sound: false)
     #expect(rig.stream.state == .streaming)
@@ -100,7 +100,7 @@ struct SoundLifeTests {
     "Sound that never comes again, or never came, ends the stream by audioStreamingError", arguments: [true, false])
   func stallEnds(hasCome: Bool) throws {
     let rig = try CameraRig(sound: .rate16000)
-    rig.startWithSound()
+    rig.startWithAudio()
     if hasCome { rig.run(.seconds(1)) }
     rig.run(.seconds(12), sound: false)
     #expect(
@@ -112,7 +112,7 @@ struct SoundLifeTests {
   @Test("Where both are missing both have to come")
   func bothMissing() throws {
     let rig = try CameraRig(sound: .rate16000)
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.run(.seconds(1))
     rig.run(.seconds(2), sound: false, pictures: false)
     #expect(rig.stream.state == .starting)
@@ -132,7 +132,7 @@ struct SoundLifeTests {
   func picturesStall() throws {
     let rig = try CameraRig(sound: .rate16000)
     let heard = HeardSound(rig.stream)
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.run(.seconds(1))
     rig.run(.seconds(3), pictures: false)
     #expect(rig.stream.state == .starting)
@@ -143,7 +143,7 @@ struct SoundLifeTests {
   func pause() throws {
     let rig = try CameraRig(sound: .rate16000)
     let heard = HeardSound(rig.stream)
-    rig.startWithSound()
+    rig.startWithAudio()
     let begin = rig.timekeeper.now
     rig.run(.seconds(1))
     let session = rig.session.linkSessionID
@@ -173,7 +173,7 @@ struct SoundLifeTests {
     let rig = try CameraRig(sound: .rate16000)
     rig.glasses.setScript { $0.answersStop = false }
     let heard = HeardSound(rig.stream)
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.run(.seconds(1))
     let stream = rig.glasses.streamStarts[0].stream
     rig.stream.stop()
@@ -183,7 +183,7 @@ struct SoundLifeTests {
     let states = rig.stream.statePublisher.listen { [log = rig.log, heard] state in
       if state == .stopped { log.record("heard \(heard.frames.values.count)") }
     }
-    rig.glasses.sendSound()
+    rig.glasses.sendAudio()
     rig.glasses.send(.streamStopped(StreamStopped(stream: stream, reason: .requested)))
     rig.timekeeper.settle()
     #expect(rig.stream.state == .stopped)
@@ -198,7 +198,7 @@ struct SoundLifeTests {
     let rig = try CameraRig(sound: .rate16000)
     rig.glasses.setScript { $0.answersStop = false }
     let heard = HeardSound(rig.stream)
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.stream.stop()
     rig.run(.seconds(3), pictures: false)
     #expect(rig.stream.state == .stopped)
@@ -210,7 +210,7 @@ struct SoundLifeTests {
     let rig = try CameraRig(sound: .rate16000)
     let heard = HeardSound(rig.stream)
     let other = HeardSound(rig.stream)
-    rig.startWithSound()
+    rig.startWithAudio()
     rig.run(.milliseconds(100))
     await heard.cancel()
     rig.run(.milliseconds(100))

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Strangers' opinions on a file's sound: what `ffprobe` and `ffmpeg` make of it.
-package enum SoundInspector {
+package enum AudioInspector {
   /// A field of the first sound track, such as `codec_name`; nil without one.
   package static func field(_ name: String, _ path: String) throws -> String? {
     try MediaInspector.probe(path, ["-select_streams", "a:0", "-show_entries", "stream=\(name)"]).first

@@ -9,7 +9,7 @@ import Units
 
 /// Files with made-up sound beside made-up pictures, judged by ffmpeg and ffprobe.
 @Suite("Recording sound")
-struct RecordedSoundTests {
+struct RecordedAudioTests {
   private let clip: EncodedClip
 
   init() throws { clip = try EncodedClip.small.get() }
@@ -112,23 +112,23 @@ struct RecordedSoundTests {
     let path = try #require(summary.files.first).path
     #expect(try MediaInspector.complaints(path) == "")
     #expect(try MediaInspector.pictureCount(path) == 180)
-    #expect(try SoundInspector.field("codec_name", path) == form.codec)
-    #expect(try SoundInspector.field("channels", path) == "\(format.channels)")
-    let stamps = try SoundInspector.stamps(path)
+    #expect(try AudioInspector.field("codec_name", path) == form.codec)
+    #expect(try AudioInspector.field("channels", path) == "\(format.channels)")
+    let stamps = try AudioInspector.stamps(path)
     #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
     // One packet of AAC or Opus: 64 ms at 16 kHz.
     let packet = form.codec == "aac" ? 1024.0 / Double(format.sampleRate) : 0.02
     let first = try #require(stamps.first)
     #expect(-packet...packet ~= first, "\(first)")
     #expect(try MediaInspector.stamps(path).first == 0)
-    let lasting = try SoundInspector.decodedSpan(path)
+    let lasting = try AudioInspector.decodedSpan(path)
     #expect(abs(lasting.end - 6) < max(0.05, packet))
     #expect(abs(lasting.start) <= packet)
-    let onsets = try SoundInspector.onsets(path)
+    let onsets = try AudioInspector.onsets(path)
     for second in 1...5 { #expect(onsets.contains { abs($0 - Double(second)) < 0.002 }, "\(onsets)") }
-    #expect(summary.statistics.soundDropped <= .milliseconds(1600))
-    #expect(summary.statistics.soundFilled == .zero)
-    #expect(abs(summary.statistics.soundDuration.seconds - 6) < 0.1)
+    #expect(summary.statistics.audioDropped <= .milliseconds(1600))
+    #expect(summary.statistics.audioFilled == .zero)
+    #expect(abs(summary.statistics.audioDuration.seconds - 6) < 0.1)
   }
 
   @Test("Samples stay as they are in PCM and FLAC", arguments: [forms[4], forms[7], forms[8], forms[2]])
@@ -136,7 +136,7 @@ struct RecordedSoundTests {
     let beeps = Beeps()
     let summary = try await record(try pictures() + sound(beeps, from: 100, to: 103), form)
     let path = try #require(summary.files.first).path
-    let samples = try SoundInspector.samples(path, rate: 48_000)
+    let samples = try AudioInspector.samples(path, rate: 48_000)
     let expected = beeps.blocks(from: 100, to: 103).flatMap { $0.buffer.interleavedSamples ?? [] }
     #expect(abs(samples.count - expected.count) <= 4096)
     let tolerance: Float = form.codec == "flac" ? 0x1p-23 : 0
@@ -151,22 +151,22 @@ struct RecordedSoundTests {
     let span = try #require(spans[when])
     let summary = try await record(
       try pictures() + sound(Beeps(), from: span.lowerBound, to: span.upperBound), form
-    ) { $0.soundFormat = RecordingSoundFormat(sampleRate: 48_000, channels: 1) }
+    ) { $0.audioFormat = RecordingAudioFormat(sampleRate: 48_000, channels: 1) }
     let path = try #require(summary.files.first).path
     #expect(try MediaInspector.complaints(path) == "")
     let stamps = try MediaInspector.stamps(path)
     #expect(stamps.count == 90)
     #expect(stamps.enumerated().allSatisfy { abs($1 - Double($0) / 30) < 0.001 }, "\(stamps)")
     #expect(abs(try #require(try MediaInspector.duration(path)) - 3) < 0.034)
-    let soundStamps = try SoundInspector.stamps(path)
+    let audioStamps = try AudioInspector.stamps(path)
     switch when {
-    case "never": #expect(soundStamps.isEmpty)
+    case "never": #expect(audioStamps.isEmpty)
     case "late":
-      #expect(try #require(soundStamps.first) < 0.022)
-      #expect(abs(summary.statistics.soundFilled.seconds - 1.5) < 0.03)
-      #expect(try SoundInspector.onsets(path).contains { abs($0 - 2) < 0.002 })
+      #expect(try #require(audioStamps.first) < 0.022)
+      #expect(abs(summary.statistics.audioFilled.seconds - 1.5) < 0.03)
+      #expect(try AudioInspector.onsets(path).contains { abs($0 - 2) < 0.002 })
     case _:
-      #expect(abs(try #require(soundStamps.last) - 0.98) < 0.03)
+      #expect(abs(try #require(audioStamps.last) - 0.98) < 0.03)
     }
   }
 
@@ -181,29 +181,29 @@ struct RecordedSoundTests {
       try pictures(rounds: rounds) + sound(Beeps(), from: 100, to: end, leavingOut: [gap]), form)
     let path = try #require(summary.files.first).path
     #expect(try MediaInspector.complaints(path) == "")
-    let stamps = try SoundInspector.stamps(path)
+    let stamps = try AudioInspector.stamps(path)
     #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
     let widest = zip(stamps, stamps.dropFirst()).map { $1 - $0 }.max() ?? 0
     let isKept = length > 10 && form.container != .mov || length > 10 && form.codec == "aac"
     #expect(isKept ? abs(widest - length) < 0.2 : widest < 0.1, "\(widest)")
-    let filled = summary.statistics.soundFilled.seconds
+    let filled = summary.statistics.audioFilled.seconds
     #expect(isKept ? filled < 0.3 : abs(filled - length) < 0.03)
-    let onsets = try SoundInspector.onsets(path)
+    let onsets = try AudioInspector.onsets(path)
     for second in [1, 2, 3 + Int(length.rounded(.up)), 3 * rounds - 1] {
       #expect(onsets.contains { abs($0 - Double(second)) < 0.002 }, "\(second) in \(onsets)")
     }
-    #expect(abs(try SoundInspector.decodedSpan(path).end - 3 * Double(rounds)) < 0.05)
+    #expect(abs(try AudioInspector.decodedSpan(path).end - 3 * Double(rounds)) < 0.05)
   }
 
   @Test(
     "SYNC-2: sound follows its presentation times over 30 minutes of clocks that differ", arguments: [300.0, -300])
   func drift(_ skew: Double) async throws {
     // Packets alone: what is in the file is judged by their stamps.
-    var track = SoundTrack(
+    var track = AudioTrackWriter(
       encoder: try AudioEncoder(.pcm16, PCMFormat(sampleRate: 16_000, channels: 1)), fillsAllGaps: false)
     let samples = [Float](repeating: 0, count: 1600)
     let step = 0.1 / (1 + skew / 1e6)
-    var packets: [SoundTrack.Packet] = []
+    var packets: [AudioTrackWriter.Packet] = []
     for number in 0..<18_000 {
       packets += try track.append(samples, at: Instant(nanoseconds: Int64(Double(number) * step * 1e9)))
     }
@@ -233,13 +233,13 @@ struct RecordedSoundTests {
     let paths = summary.files.map(\.path)
     #expect(paths.count == 2)
     for path in paths { #expect(try MediaInspector.complaints(path) == "") }
-    let stamps = try paths.flatMap { try SoundInspector.stamps($0) }
+    let stamps = try paths.flatMap { try AudioInspector.stamps($0) }
     #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
     let widest = zip(stamps, stamps.dropFirst()).map { $1 - $0 }.max() ?? 0
     #expect(widest < 0.025, "no packet is lost between the files")
-    #expect(abs(try #require(try SoundInspector.stamps(paths[1]).first) - 3) < 0.04)
-    #expect(try SoundInspector.onsets(paths[1]).contains { abs($0 - 4) < 0.002 })
-    #expect(abs(summary.statistics.soundDuration.seconds - 4.5) < 0.06)
+    #expect(abs(try #require(try AudioInspector.stamps(paths[1]).first) - 3) < 0.04)
+    #expect(try AudioInspector.onsets(paths[1]).contains { abs($0 - 4) < 0.002 })
+    #expect(abs(summary.statistics.audioDuration.seconds - 4.5) < 0.06)
   }
 
   @Test(
@@ -261,9 +261,9 @@ struct RecordedSoundTests {
       try FileManager.default.copyItem(atPath: path, toPath: copy)
       #expect(try MediaInspector.complaints(copy) == "")
       let lastPicture = try #require(try MediaInspector.stamps(copy).last)
-      let lastSound = try #require(try SoundInspector.stamps(copy).last)
+      let lastAudio = try #require(try AudioInspector.stamps(copy).last)
       #expect(moment - 100 - lastPicture < 1.2, "\(lastPicture) at \(moment)")
-      #expect(moment - 100 - lastSound < 1.2, "\(lastSound) at \(moment)")
+      #expect(moment - 100 - lastAudio < 1.2, "\(lastAudio) at \(moment)")
     }
     _ = try await recorder.finish()
     #expect(try MediaInspector.complaints(path) == "")
@@ -281,7 +281,7 @@ struct RecordedSoundTests {
     #expect(summary.firstFrameNanoseconds == 100_000_000_000)
     #expect(try MediaInspector.complaints(path) == "")
     #expect(abs(try #require(try MediaInspector.duration(path)) - 3) < 0.001)
-    let samples = try SoundInspector.samples(path, rate: 44_100, channels: 2)
+    let samples = try AudioInspector.samples(path, rate: 44_100, channels: 2)
     var expected = beeps.blocks(from: 100, to: 103).flatMap { $0.buffer.interleavedSamples ?? [] }
     let missing = beeps.blocks(from: 100, to: 103).filter { 101.2..<101.6 ~= $0.time }
     let from = Int(((try #require(missing.first).time - 100) * 44_100).rounded()) * 2
@@ -289,7 +289,7 @@ struct RecordedSoundTests {
     #expect(samples.count == expected.count)
     let tolerance: Float = ending == "flac" ? 0x1p-23 : 0
     #expect(zip(samples, expected).allSatisfy { abs($0 - $1) <= tolerance })
-    #expect(abs(summary.statistics.soundFilled.seconds - 0.4) < 0.021)
+    #expect(abs(summary.statistics.audioFilled.seconds - 0.4) < 0.021)
     #expect(abs(summary.statistics.duration.seconds - 3) < 0.001)
   }
 
@@ -298,11 +298,11 @@ struct RecordedSoundTests {
     let path = try MediaFactory.newPath(ending)
     let recorder = try Recorder(to: URL(filePath: path))
     try append(sound(Beeps(), from: 100, to: 104), to: recorder)
-    while recorder.statistics.soundDuration < .milliseconds(3990) { await Task.yield() }
+    while recorder.statistics.audioDuration < .milliseconds(3990) { await Task.yield() }
     let copy = try MediaFactory.newPath(ending)
     try FileManager.default.copyItem(atPath: path, toPath: copy)
     #expect(try MediaInspector.complaints(copy) == "")
-    let samples = try SoundInspector.samples(copy, rate: 48_000)
+    let samples = try AudioInspector.samples(copy, rate: 48_000)
     #expect(samples.count > 48_000 * 3)
     _ = try await recorder.finish()
   }
@@ -314,7 +314,7 @@ struct RecordedSoundTests {
     }
     let path = try #require(summary.files.first).path
     #expect(summary.statistics.framesWritten == 30)
-    #expect(abs(try SoundInspector.decodedSpan(path).end - 1) < 0.05)
+    #expect(abs(try AudioInspector.decodedSpan(path).end - 1) < 0.05)
     let alone = try Recorder(
       to: URL(filePath: MediaFactory.newPath("wav")),
       options: {
@@ -332,8 +332,8 @@ struct RecordedSoundTests {
     let summary = try await record(
       try pictures() + sound(Beeps(), from: 100, to: 103), Form(container: .mp4, audio: .none, codec: ""))
     let path = try #require(summary.files.first).path
-    #expect(try SoundInspector.field("codec_name", path) == nil)
-    #expect(summary.statistics.soundDuration == .zero)
+    #expect(try AudioInspector.field("codec_name", path) == nil)
+    #expect(summary.statistics.audioDuration == .zero)
   }
 
   @Test("What a container can't hold is refused before anything is written")
@@ -351,7 +351,7 @@ struct RecordedSoundTests {
       #expect(!FileManager.default.fileExists(atPath: path))
     }
     let recorder = try Recorder(to: URL(filePath: MediaFactory.newPath("wav")))
-    #expect(throws: RecorderError.needsSound(found: "video")) { try recorder.append(try clip.sample(0, at: 0)) }
+    #expect(throws: RecorderError.needsAudio(found: "video")) { try recorder.append(try clip.sample(0, at: 0)) }
     let format = try #require(AVAudioFormat(standardFormatWithSampleRate: 100, channels: 1))
     let slow = try #require(AVAudioPCMBuffer(pcmFormat: format, frameCapacity: 10))
     slow.frameLength = 10
@@ -369,7 +369,7 @@ struct RecordedSoundTests {
     let summary = try await record(items, Self.forms[7])
     let path = try #require(summary.files.first).path
     #expect(try MediaInspector.complaints(path) == "")
-    let onsets = try SoundInspector.onsets(path)
+    let onsets = try AudioInspector.onsets(path)
     for second in [1, 2] { #expect(onsets.contains { abs($0 - Double(second)) < 0.003 }, "\(onsets)") }
   }
 }

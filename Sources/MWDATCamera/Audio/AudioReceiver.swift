@@ -11,7 +11,7 @@ import Units
 ///
 /// Units come on the link lane, and are decoded there: 20 ms of sound cost less than a hand-over to a lane of their own
 /// would. Opening, holding and closing may come from any thread. Nothing here shares a lock with the pictures.
-final class SoundReceiver: Sendable {
+final class AudioReceiver: Sendable {
   private struct State {
     var opening: AudioOutlet.Opening?
     /// The session rests.
@@ -21,13 +21,13 @@ final class SoundReceiver: Sendable {
     /// What came before that, to be heard with the first picture; `earlyLimit` at most, the oldest go.
     var early: [ReceivedAudio] = []
     /// Nil while nobody listens.
-    var path: SoundPath?
+    var path: AudioPath?
   }
 
   /// What is to be handed on, decided under the lock.
   private struct Outcome {
     var opening: AudioOutlet.Opening?
-    var pieces: [SoundPath.Piece] = []
+    var pieces: [AudioPath.Piece] = []
     var correction = 0.0
     var unusable = 0
   }
@@ -40,18 +40,18 @@ final class SoundReceiver: Sendable {
   private let asked: AudioParameters?
   private let format: AVAudioFormat?
   private let lane: any Lane
-  private let recorder: SoundRecorder
+  private let recorder: AudioRecorder
   private let events: TelemetryRecorder
-  private let arrivals: SoundArrivals
+  private let arrivals: AudioArrivals
   private let gaps: SumTeller
   private let unusable: SumTeller
   private let state = Mutex(State())
-  private let current = Mutex<SoundStatus?>(nil)
+  private let current = Mutex<LinkAudioStatus?>(nil)
 
   /// - Parameter asked: what listeners have; nil for a stream without sound.
   init(
     asked: AudioParameters?, link: LinkConnection, timekeeper: any Timekeeper, events: TelemetryRecorder,
-    arrivals: SoundArrivals
+    arrivals: AudioArrivals
   ) {
     self.asked = asked
     self.events = events
@@ -61,28 +61,28 @@ final class SoundReceiver: Sendable {
         standardFormatWithSampleRate: Double($0.sampleRate), channels: AVAudioChannelCount($0.channels))
     }
     lane = link.lane
-    recorder = SoundRecorder(timekeeper: timekeeper)
+    recorder = AudioRecorder(timekeeper: timekeeper)
     outlet = AudioOutlet(timekeeper: timekeeper)
     let rate = asked.map { PCMFormat(sampleRate: Int($0.sampleRate), channels: Int($0.channels)) }
     gaps = SumTeller(lane: lane, timekeeper: timekeeper) { _, samples in
-      events.note(.soundGap(samples: samples, length: rate?.duration(frames: samples) ?? .zero))
+      events.note(.audioGap(samples: samples, length: rate?.duration(frames: samples) ?? .zero))
     }
-    unusable = SumTeller(lane: lane, timekeeper: timekeeper) { _, units in events.note(.soundUnusable(units: units)) }
+    unusable = SumTeller(lane: lane, timekeeper: timekeeper) { _, units in events.note(.audioUnusable(units: units)) }
     let behind = SumTeller(lane: lane, timekeeper: timekeeper) { listener, frames in
-      events.note(.soundListenerBehind(listener: listener, dropped: frames))
+      events.note(.audioListenerBehind(listener: listener, dropped: frames))
     }
     outlet.onDrops { behind.add($1, to: $0) }
   }
 
   /// Counters and rates at this moment.
-  var telemetry: SoundTelemetry {
+  var telemetry: AudioTelemetry {
     var telemetry = recorder.snapshot()
     telemetry.listeners = UInt64(outlet.droppedFrames)
     return telemetry
   }
 
   /// What the glasses send; nil before they said so.
-  var status: SoundStatus? { current.withLock { $0 } }
+  var status: LinkAudioStatus? { current.withLock { $0 } }
 
   func open(_ stream: StreamID) {
     guard asked != nil else { return }
@@ -141,18 +141,18 @@ final class SoundReceiver: Sendable {
 
   func agreed(_ audio: AudioParameters) {
     guard let asked else { return }
-    current.withLock { $0 = SoundStatus(delivered: asked, onLink: audio) }
+    current.withLock { $0 = LinkAudioStatus(delivered: asked, onLink: audio) }
   }
 
   func changed(_ change: AudioChanged) {
     guard let asked else { return }
-    let new = SoundStatus(
+    let new = LinkAudioStatus(
       delivered: asked, onLink: change.audio, source: change.source, isMuted: change.isMuted)
     let old = current.withLock { status in
       defer { status = new }
       return status
     }
-    if old != new { events.note(.soundChanged(from: old, to: new)) }
+    if old != new { events.note(.audioChanged(from: old, to: new)) }
   }
 
   func receive(_ received: ReceivedAudio) {
@@ -189,7 +189,7 @@ final class SoundReceiver: Sendable {
       return outcome
     }
     var path =
-      state.path ?? SoundPath(PCMFormat(sampleRate: Int(asked.sampleRate), channels: Int(asked.channels)))
+      state.path ?? AudioPath(PCMFormat(sampleRate: Int(asked.sampleRate), channels: Int(asked.channels)))
     // Not kept twice while it changes.
     state.path = nil
     for unit in state.early {

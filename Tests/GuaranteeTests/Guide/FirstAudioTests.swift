@@ -8,7 +8,7 @@ import Testing
 
 /// What an app does that knows the interface alone: configure, listen, start.
 @Suite(.exclusive(.mockKit))
-struct FirstSoundTests {
+struct FirstAudioTests {
   @Test("MOCK-2: an app that listens before it starts gets sound of the rate and channels it asked for")
   func listenFirst() async throws {
     try await withGlasses { glasses in

@@ -10,11 +10,11 @@ import Units
 
 /// What the program makes of sound, judged by what strangers make of its files.
 @Suite("The program and sound", .enabled(if: Program.path != nil, "the program was not built"), .exclusive(.processor))
-struct SoundProgramTests {
+struct AudioProgramTests {
   @Test(
     "stream writes sound alone, of the asked length, rate and channels, and says so in JSON", .needsRealTimeSpeed,
     arguments: [("wav", "48000", "2"), ("flac", "16000", "1"), ("wav", "44100", "2")])
-  func writesSound(_ ending: String, _ rate: String, _ channels: String) throws {
+  func writesAudio(_ ending: String, _ rate: String, _ channels: String) throws {
     let path = try MediaFactory.newPath(ending)
     let result = try Program.run(
       "stream", "--simulate", "--seconds", "2", "-r", "low", "--audio-out", path, "--audio-rate", rate,
@@ -22,14 +22,14 @@ struct SoundProgramTests {
     #expect(result.status == 0, "\(result.errors)")
     let json = try JSONDecoder().decode(StreamCommand.Result.self, from: Data(result.output.utf8))
     #expect(json.complete && json.frames > 40)
-    let sound = try #require(json.sound)
+    let sound = try #require(json.audio)
     #expect(sound.file == path && sound.rate == Int(rate) && sound.channels == Int(channels))
     #expect(try audioField("sample_rate", path) == rate)
     #expect(try audioField("channels", path) == channels)
     #expect(try MediaInspector.videoField("codec_name", path) == nil)
     #expect(try MediaInspector.complaints(path) == "")
     let samples = try decoded(path)
-    #expect(samples.count == sound.frames)
+    #expect(samples.count == sound.samples)
     #expect(abs(samples.count - 2 * sound.rate) <= sound.rate / 50, "within a frame of sound")
     let level = ToneMeter.level(of: 440, in: samples, sampleRate: sound.rate)
     #expect(abs(20 * log10(level) + 40) < 2, "the pattern's tone, at -40 dB")
@@ -40,13 +40,13 @@ struct SoundProgramTests {
     let heard = try Program.run("stream", "--simulate", "--seconds", "1", "-r", "low", "--json")
     #expect(heard.status == 0, "\(heard.errors)")
     let json = try JSONDecoder().decode(StreamCommand.Result.self, from: Data(heard.output.utf8))
-    let sound = try #require(json.sound)
-    #expect(sound.rate == 48_000 && sound.channels == 2 && sound.file == nil && sound.frames > 40_000)
+    let sound = try #require(json.audio)
+    #expect(sound.rate == 48_000 && sound.channels == 2 && sound.file == nil && sound.samples > 40_000)
     #expect(try #require(sound.level) > -45)
     #expect(heard.errors.contains("fps") && heard.errors.contains("48000 Hz, 2 channels"))
     let silent = try Program.run("stream", "--simulate", "--seconds", "1", "-r", "low", "--json", "--no-audio", "-q")
     #expect(silent.status == 0 && silent.errors == "")
-    #expect(try JSONDecoder().decode(StreamCommand.Result.self, from: Data(silent.output.utf8)).sound == nil)
+    #expect(try JSONDecoder().decode(StreamCommand.Result.self, from: Data(silent.output.utf8)).audio == nil)
   }
 
   @Test("What can't be written is told before anything starts, in one line, and nothing is left or lost")
@@ -102,7 +102,7 @@ struct SoundProgramTests {
   }
 
   @Test("record has sound beside the pictures, of the same length, unless it is told not to", .needsRealTimeSpeed)
-  func recordsSound() throws {
+  func recordsAudio() throws {
     let path = try MediaFactory.newPath("mp4")
     let result = try Program.run("record", "--simulate", "--seconds", "2", "-r", "low", "-o", path, "-q")
     #expect(result.status == 0, "\(result.errors)")
@@ -129,10 +129,10 @@ struct SoundProgramTests {
 
   @Test("Levels are those of the samples: a sine at full scale is 3 dB below it, silence the least that is shown")
   func levels() {
-    #expect(SoundMeter.decibels(0.5).rounded() == -3)
-    #expect(SoundMeter.decibels(1) == 0)
-    #expect(SoundMeter.decibels(0) == SoundMeter.floor)
-    #expect(SoundMeter.decibels(.leastNonzeroMagnitude) == SoundMeter.floor)
+    #expect(AudioMeter.decibels(0.5).rounded() == -3)
+    #expect(AudioMeter.decibels(1) == 0)
+    #expect(AudioMeter.decibels(0) == AudioMeter.floor)
+    #expect(AudioMeter.decibels(.leastNonzeroMagnitude) == AudioMeter.floor)
   }
 
   @Test("The median of an even number of runs lies between the two in the middle")

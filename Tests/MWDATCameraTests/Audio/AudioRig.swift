@@ -18,13 +18,13 @@ extension CameraRig {
     for step in 0..<Int(duration / .milliseconds(20)) {
       timekeeper.advance(by: .milliseconds(20))
       if pictures, step % 3 == 0 { glasses.sendPictures() }
-      if sound { glasses.sendSound() } else { _ = glasses.nextSound() }
+      if sound { glasses.sendAudio() } else { _ = glasses.nextAudio() }
       timekeeper.settle()
     }
   }
 
   /// Starts the stream and lets it come to `.streaming`; nothing of sound has come by then.
-  func startWithSound() {
+  func startWithAudio() {
     stream.start()
     settle()
     glasses.sendPictures()

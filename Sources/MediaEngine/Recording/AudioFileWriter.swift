@@ -6,7 +6,7 @@ import Units
 ///
 /// Wherever the process is killed, the file plays: WAV's header is brought up to date each quarter of a second, and that of FLAC
 /// may leave the length open. Any thread; calls take turns.
-package final class SoundFile: Sendable {
+package final class AudioFileWriter: Sendable {
   /// The kind of file.
   package enum Container: String, Hashable, Sendable, CaseIterable {
     case wav, flac
@@ -17,17 +17,17 @@ package final class SoundFile: Sendable {
   /// The form of what is in the file; sound of another form is converted.
   package let format: PCMFormat
 
-  private let state: Mutex<SoundFileState>
+  private let state: Mutex<AudioFileWriterState>
 
   /// Creates the file, or empties an existing one, and writes its header.
   ///
   /// Throws `.audioFormatNotSupported`, `.fileNotWritable`, `.storageFull`, `.writingFailed`.
   package init(path: String, container: Container, format: PCMFormat) throws(MediaError) {
     let codec: AudioEncoder.Codec = container == .wav ? .pcmFloat : .flac
-    let track = SoundTrack(encoder: try AudioEncoder(codec, format), fillsAllGaps: true)
+    let track = AudioTrackWriter(encoder: try AudioEncoder(codec, format), fillsAllGaps: true)
     file = try OutputFile(path: path)
     self.format = format
-    state = Mutex(try SoundFileState(file: file, container: container, track: track))
+    state = Mutex(try AudioFileWriterState(file: file, container: container, track: track))
   }
 
   /// Adds interleaved samples. Throws `.storageFull`, `.writingFailed`, `.finished`; after a failed write every later call
@@ -42,17 +42,17 @@ package final class SoundFile: Sendable {
     try file.synchronize()
   }
 
-  package var counts: SoundTrack.Counts { state.withLock { $0.counts } }
+  package var counts: AudioTrackWriter.Counts { state.withLock { $0.counts } }
 }
 
 /// The file's inside.
 ///
 /// Unchecked Sendable: it lives in its file's mutex and nowhere else.
-private struct SoundFileState: @unchecked Sendable {
+private struct AudioFileWriterState: @unchecked Sendable {
   private let output: OutputContext
   private let packet: Packet
   private let path: String
-  private var track: SoundTrack
+  private var track: AudioTrackWriter
   private var resampler: Resampler?
   private var written: Int64 = 0
   /// WAV's lengths; nil for FLAC.
@@ -60,7 +60,7 @@ private struct SoundFileState: @unchecked Sendable {
   private var failure: MediaError?
   private var isFinished = false
 
-  init(file: OutputFile, container: SoundFile.Container, track: SoundTrack) throws(MediaError) {
+  init(file: OutputFile, container: AudioFileWriter.Container, track: AudioTrackWriter) throws(MediaError) {
     self.track = track
     path = file.path
     packet = try Packet()
@@ -71,7 +71,7 @@ private struct SoundFileState: @unchecked Sendable {
     if container == .wav { lengths = WAVLengths(file: file, frameBytes: track.encoder.output.channels * 4) }
   }
 
-  var counts: SoundTrack.Counts { track.counts }
+  var counts: AudioTrackWriter.Counts { track.counts }
 
   mutating func append(
     _ samples: [Float], of format: PCMFormat, at presentation: Instant?
@@ -109,7 +109,7 @@ private struct SoundFileState: @unchecked Sendable {
     guard !isFinished else { throw MediaError(.finished, while: .writing, path: path) }
   }
 
-  private mutating func write(_ packets: [SoundTrack.Packet]) throws(MediaError) {
+  private mutating func write(_ packets: [AudioTrackWriter.Packet]) throws(MediaError) {
     for coded in packets {
       try packet.fill(coded.bytes)
       packet.pointer.pointee.pts = written

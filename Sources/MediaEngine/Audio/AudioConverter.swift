@@ -2,7 +2,7 @@ import CFFmpeg
 
 /// Turns decoded frames of any sample format, rate and number of channels into interleaved floating point samples of one rate,
 /// mono or stereo. Used by one thread at a time.
-final class SoundConverter {
+final class AudioConverter {
   let rate: Int
   let channels: Int
   private var context: OpaquePointer?
@@ -23,7 +23,7 @@ final class SoundConverter {
     let format = AVSampleFormat(raw.format)
     let isFloat = format == AV_SAMPLE_FMT_FLT || format == AV_SAMPLE_FMT_FLTP
     if isFloat, Int(raw.sample_rate) == rate, 1...2 ~= raw.ch_layout.nb_channels {
-      return try SoundFrame.samples(of: frame, channels: channels)
+      return try AudioFrameSamples.samples(of: frame, channels: channels)
     }
     try prepare(for: frame)
     return try convert(frame)

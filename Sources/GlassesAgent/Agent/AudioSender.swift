@@ -5,7 +5,7 @@ import Synchronization
 import Units
 
 /// One run of sound of one stream: a pipeline, the way of its units to the link, and what apps are told of their form.
-final class AudioOutlet: Sendable {
+final class AudioSender: Sendable {
   /// What the sound is of, for as long as it runs. The stream's pictures move it.
   let feedClock = FeedClock()
   private let pipeline: AudioPipeline
@@ -21,7 +21,7 @@ final class AudioOutlet: Sendable {
     stream: StreamID, agreed: AudioParameters, takesOpus: Bool, microphone: GlassesMicrophone,
     timekeeper: any Timekeeper, deviceClock: DeviceClock, connection: LinkConnection,
     estimate: @escaping @Sendable () -> Bitrate?, observer: (@Sendable (AudioUnit) -> Void)?,
-    failed: @escaping @Sendable (AudioOutlet, String) -> Void
+    failed: @escaping @Sendable (AudioSender, String) -> Void
   ) {
     let format = PCMFormat(sampleRate: Int(agreed.sampleRate), channels: Int(agreed.channels))
     let announcer = Announcer(
@@ -79,7 +79,7 @@ final class AudioOutlet: Sendable {
 
   /// The way from the pipeline back to the outlet that holds it.
   private final class Owner: Sendable {
-    struct Reference: Sendable { weak var object: AudioOutlet? }
+    struct Reference: Sendable { weak var object: AudioSender? }
     let outlet = Mutex(Reference())
   }
 }

@@ -8,7 +8,7 @@ import Units
 ///
 /// What it gives out follows itself without a gap, or says how much is missing: the start of each piece is that of the
 /// one before, plus its length, plus what is missing.
-struct SoundPath: Sendable {
+struct AudioPath: Sendable {
   /// Samples that are ready.
   struct Piece: Sendable {
     var samples: [Float]
@@ -118,7 +118,7 @@ struct SoundPath: Sendable {
     case .pcmFloat32:
       let samples = [Float](littleEndian: unit.payload)
       guard samples.count == Int(unit.frames) * channels else {
-        throw MediaError(.damagedSound, while: .decoding, "a unit that is not as long as it says")
+        throw MediaError(.damagedAudio, while: .decoding, "a unit that is not as long as it says")
       }
       return PCMBlock(format: PCMFormat(sampleRate: Int(unit.sampleRate), channels: channels), samples: samples)
     case .opus:
@@ -128,7 +128,7 @@ struct SoundPath: Sendable {
       // The last unit of a stream may be shorter than its packet.
       let said = Int(unit.frames) * OpusEncoder.sampleRate / max(1, Int(unit.sampleRate)) * channels
       if samples.count > said { samples.removeLast(samples.count - said) }
-      guard !samples.isEmpty else { throw MediaError(.damagedSound, while: .decoding, "a packet without samples") }
+      guard !samples.isEmpty else { throw MediaError(.damagedAudio, while: .decoding, "a packet without samples") }
       return PCMBlock(format: decoder.format, samples: samples)
     }
   }
