@@ -135,13 +135,6 @@ struct AudioProgramTests {
     #expect(AudioMeter.decibels(.leastNonzeroMagnitude) == AudioMeter.floor)
   }
 
-  @Test("The median of an even number of runs lies between the two in the middle")
-  func medians() {
-    #expect(AudioBench.median([3, 1, 2]) == 2)
-    #expect(AudioBench.median([4, 1, 2, 3]) == 2.5)
-    #expect(AudioBench.median([]) == 0)
-  }
-
   /// A field of the first audio track; nil if there is none.
   private func audioField(_ name: String, _ path: String) throws -> String? {
     try MediaInspector.probe(path, ["-select_streams", "a:0", "-show_entries", "stream=\(name)"]).first

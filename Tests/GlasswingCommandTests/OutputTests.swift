@@ -46,6 +46,16 @@ struct OutputTests {
     #expect(Spread([.microseconds(1234)])?.p99 == 1.234)
   }
 
+  @Test("Several runs have the medians of their figures, and the outermost of their extremes")
+  func spreadOfRuns() throws {
+    let runs = [1, 3, 2, 9].compactMap { step in Spread((1...100).map { .milliseconds($0 * step) }) }
+    let spread = try #require(Spread(medianOf: runs))
+    #expect(spread.p50 == 125 && spread.p99 == 247.5)
+    #expect(spread.least == 1 && spread.most == 900 && spread.count == 400)
+    #expect(Spread(medianOf: []) == nil)
+    #expect(Spread.median([3, 1, 2]) == 2 && Spread.median([4, 1, 2, 3]) == 2.5 && Spread.median([]) == 0)
+  }
+
   @Test("Paths in the present folder are shown from there, and only those")
   func shownPaths() {
     #expect(ShownPath.shorten("glasswing: /a/b/out.mp4: exists", in: "/a/b") == "glasswing: out.mp4: exists")

@@ -24,7 +24,7 @@ struct AudioBench {
     }
 
     let setting: BenchSetting
-    /// Of sound, beyond a frame's own length; over all runs.
+    /// Of sound, beyond a frame's own length: of each figure the median over the runs.
     let latency: Spread
     let with: Pictures
     let without: Pictures
@@ -60,7 +60,7 @@ struct AudioBench {
       let decimal = ProgressLine.decimal
       return """
         sound    \(latency.text)
-                 beyond the 20 ms of a frame; \(missing) frames missing
+                 beyond the 20 ms of a frame, median of the runs; \(missing) samples missing
         video    p50 \(decimal(with.latency, 3)) ms with sound, \(decimal(without.latency, 3)) ms without: \
         \(decimal(addedVideoLatencyPercent, 1)) %
         core     \(decimal(with.cpuPercent, 1)) % with sound, \(decimal(without.cpuPercent, 1)) % without: \
@@ -109,25 +109,17 @@ struct AudioBench {
       guard let with = Spread(pair.with.pictures), let without = Spread(pair.without.pictures) else { return nil }
       return (with.p50, without.p50)
     }
-    guard let sound = Spread(pairs.flatMap(\.with.sound)), !latencies.isEmpty else {
+    guard let sound = Spread(medianOf: pairs.compactMap { Spread($0.with.sound) }), !latencies.isEmpty else {
       throw CommandFailure(.cutOff, subject: "bench", "interrupted before the first figure")
     }
     return Figures(
       setting: BenchSetting(arguments), latency: sound,
-      with: .init(latency: Self.median(latencies.map(\.with)), cpuPercent: Self.median(pairs.map(\.with.cpuPercent))),
+      with: .init(latency: Spread.median(latencies.map(\.with)), cpuPercent: Spread.median(pairs.map(\.with.cpuPercent))),
       without: .init(
-        latency: Self.median(latencies.map(\.without)), cpuPercent: Self.median(pairs.map(\.without.cpuPercent))),
-      addedCPUPercent: Self.median(pairs.map { $0.with.cpuPercent - $0.without.cpuPercent }),
-      addedVideoLatencyPercent: Self.median(latencies.map { ($0.with / max($0.without, 0.001) - 1) * 100 }),
+        latency: Spread.median(latencies.map(\.without)), cpuPercent: Spread.median(pairs.map(\.without.cpuPercent))),
+      addedCPUPercent: Spread.median(pairs.map { $0.with.cpuPercent - $0.without.cpuPercent }),
+      addedVideoLatencyPercent: Spread.median(latencies.map { ($0.with / max($0.without, 0.001) - 1) * 100 }),
       runs: pairs.count, missing: pairs.reduce(0) { $0 + $1.with.missing })
-  }
-
-  static func median(_ values: [Double]) -> Double {
-    let sorted = values.sorted()
-    guard !sorted.isEmpty else { return 0 }
-    let upper = sorted[sorted.count / 2]
-    let median = sorted.count.isMultiple(of: 2) ? (sorted[sorted.count / 2 - 1] + upper) / 2 : upper
-    return (median * 1000).rounded() / 1000
   }
 
   private func measure(withAudio: Bool) async throws(CommandFailure) -> Run {

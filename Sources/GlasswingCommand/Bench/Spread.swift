@@ -35,6 +35,26 @@ struct Spread: Codable, Equatable, Sendable {
     most = Self.milliseconds(last)
   }
 
+  /// Of several runs: of each figure the median, of the extremes the outermost, of the counts the sum; nil without a run.
+  init?(medianOf runs: [Spread]) {
+    guard let least = runs.map(\.least).min(), let most = runs.map(\.most).max() else { return nil }
+    count = runs.reduce(0) { $0 + $1.count }
+    p50 = Self.median(runs.map(\.p50))
+    p95 = Self.median(runs.map(\.p95))
+    p99 = Self.median(runs.map(\.p99))
+    self.least = least
+    self.most = most
+  }
+
+  /// The middle value, of an even number of them the mean of both, to a thousandth; 0 of none.
+  static func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    guard !sorted.isEmpty else { return 0 }
+    let upper = sorted[sorted.count / 2]
+    let median = sorted.count.isMultiple(of: 2) ? (sorted[sorted.count / 2 - 1] + upper) / 2 : upper
+    return (median * 1000).rounded() / 1000
+  }
+
   static func milliseconds(_ duration: Duration) -> Double {
     Double((duration.nanoseconds + 500) / 1000) / 1000
   }
