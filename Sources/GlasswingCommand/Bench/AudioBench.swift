@@ -114,7 +114,8 @@ struct AudioBench {
     }
     return Figures(
       setting: BenchSetting(arguments), latency: sound,
-      with: .init(latency: Spread.median(latencies.map(\.with)), cpuPercent: Spread.median(pairs.map(\.with.cpuPercent))),
+      with: .init(
+        latency: Spread.median(latencies.map(\.with)), cpuPercent: Spread.median(pairs.map(\.with.cpuPercent))),
       without: .init(
         latency: Spread.median(latencies.map(\.without)), cpuPercent: Spread.median(pairs.map(\.without.cpuPercent))),
       addedCPUPercent: Spread.median(pairs.map { $0.with.cpuPercent - $0.without.cpuPercent }),
