@@ -7,7 +7,7 @@ import Synchronization
 /// - A listener hears what is sent after `listen` was called, and nothing older, unless it asked for a replay.
 /// - `send` only queues on the lane, so it may be called under the lock that guards the state it tells of; then the
 ///   order of the calls is the order of the changes.
-/// - No call of a listener begins after its token was cancelled or released.
+/// - No call of a listener begins after its token was cancelled or released (`CallGate`).
 /// - After `finish()` streams end, once they have had what was sent before; what is sent later is lost.
 package final class Broadcaster<T: Sendable>: Announcer, Sendable {
   private final class Listener: Sendable {
@@ -18,12 +18,17 @@ package final class Broadcaster<T: Sendable>: Announcer, Sendable {
 
     /// Nil once cancelled: what the closures hold goes then, whoever holds the token.
     private let closures: Mutex<Closures?>
+    let gate = CallGate()
 
     init(hear: @escaping @Sendable (T) -> Void, finished: (@Sendable () -> Void)?) {
       closures = Mutex(Closures(hear: hear, finished: finished))
     }
 
-    func tell(_ value: T) { closures.withLock { $0 }?.hear(value) }
+    func tell(_ value: T) {
+      gate.call {
+        closures.withLock { $0 }?.hear(value)
+      }
+    }
 
     func finish() { take()?.finished?() }
 
@@ -110,7 +115,7 @@ package final class Broadcaster<T: Sendable>: Announcer, Sendable {
       return false
     }
     if isFinished { finished?() }
-    return ListenerToken { [self] in
+    return ListenerToken(listener.gate) { [self] in
       listener.cancel()
       remove(listener)
       withExtendedLifetime(owner) {}

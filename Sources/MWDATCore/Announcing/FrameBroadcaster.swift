@@ -8,7 +8,7 @@ import Synchronization
 ///   older one is dropped and counted (`statistics`). So it never holds more than `limit` values beside the one it is
 ///   looking at.
 /// - A listener's lane, and the thread under it, goes with its token; what waited is freed.
-/// - No call begins after the token was cancelled or released.
+/// - No call begins after the token was cancelled or released (`CallGate`).
 /// - Without listeners `send` does nothing; a maker of values can ask `hasListeners` first, and hears of changes.
 package final class FrameBroadcaster<T: Sendable>: Announcer, Sendable {
   /// What happened to `hasListeners` or to the number of listeners.
@@ -21,6 +21,9 @@ package final class FrameBroadcaster<T: Sendable>: Announcer, Sendable {
     case missed
     /// It was not meant for this listener: counts as nothing.
     case passed
+    /// The listener has to hear these first, one by one, before what waits for it; this one is among them if it is to be
+    /// heard. They wait beyond the limit, and none of them is dropped.
+    case replay([T])
   }
 
   /// Called with a listener's number and how many values it has just lost.
@@ -100,7 +103,7 @@ package final class FrameBroadcaster<T: Sendable>: Announcer, Sendable {
     }
     changed?(.added)
     // Weak: a token kept for ever must not keep a stream's frames and threads.
-    return ListenerToken { [weak self] in
+    return ListenerToken(entry.gate) { [weak self] in
       entry.cancel()
       self?.remove(entry)
     }
@@ -175,6 +178,8 @@ private final class FrameListener<T: Sendable>: Sendable {
   private struct Mailbox {
     /// Oldest first; `limit` at most.
     var waiting: [T] = []
+    /// To be heard before: newest first.
+    var replayed: [T] = []
     /// A drain is queued on the lane or runs there.
     var isDraining = false
     var isCancelled = false
@@ -182,6 +187,7 @@ private final class FrameListener<T: Sendable>: Sendable {
   }
 
   let number: Int
+  let gate = CallGate()
   private let limit: Int
   private let lane: any Lane
   private let drops: FrameDropReporter
@@ -226,19 +232,21 @@ private final class FrameListener<T: Sendable>: Sendable {
   func hold(_ completion: DrainCompletion) { lane.run { withExtendedLifetime(completion) {} } }
 
   func cancel() {
+    gate.close()
     let dropped = mailbox.withLock { mailbox in
       mailbox.isCancelled = true
       mailbox.counts.dropped += mailbox.waiting.count
-      defer { mailbox.waiting = [] }
-      return mailbox.waiting
+      defer { (mailbox.waiting, mailbox.replayed) = ([], []) }
+      return (mailbox.waiting, mailbox.replayed)
     }
     withExtendedLifetime(dropped) {}
     lane.end()
   }
 
   private func drain() {
-    while let value = next() {
-      switch receive(value) {
+    // The value is taken inside the gate: one that was taken is heard.
+    while let outcome = gate.call({ next().map { receive($0) } }), let reception = outcome {
+      switch reception {
       case .heard: break
       case .missed:
         mailbox.withLock { mailbox in
@@ -248,6 +256,11 @@ private final class FrameListener<T: Sendable>: Sendable {
         drops.tell(listener: number, count: 1)
       case .passed:
         mailbox.withLock { $0.counts.delivered -= 1 }
+      case .replay(let values):
+        mailbox.withLock { mailbox in
+          mailbox.counts.delivered -= 1
+          if !mailbox.isCancelled { mailbox.replayed = values.reversed() }
+        }
       }
     }
   }
@@ -255,13 +268,13 @@ private final class FrameListener<T: Sendable>: Sendable {
   private func next() -> T? {
     mailbox.withLock { mailbox in
       // Empty for good once cancelled.
-      guard !mailbox.waiting.isEmpty else {
+      guard !mailbox.waiting.isEmpty || !mailbox.replayed.isEmpty else {
         mailbox.isDraining = false
         return nil
       }
       // Taken back when it turns out that the listener did not hear it: one that blocks for ever has heard it.
       mailbox.counts.delivered += 1
-      return mailbox.waiting.removeFirst()
+      return mailbox.replayed.popLast() ?? mailbox.waiting.removeFirst()
     }
   }
 }

@@ -2,8 +2,10 @@ import Synchronization
 
 /// The handle of one subscription. Releasing the last reference to it cancels.
 public protocol AnyListenerToken: Sendable {
-  /// Ends the subscription: no call of the listener begins after this has returned. A call that had begun before is
-  /// not waited for, so a listener may cancel its own token. Idempotent; any thread.
+  /// Ends the subscription: no call of the listener begins after this has returned. So a call that is under way is waited
+  /// for, a second at most: a listener may cancel its own token, or block. Idempotent; any thread.
+  ///
+  /// Releasing the token ends the subscription as well, and waits for nothing: a call that was just beginning goes on.
   func cancel() async
 }
 
@@ -16,15 +18,22 @@ extension AnyListenerToken {
 package final class ListenerToken: AnyListenerToken {
   /// Nil once cancelled, so that the subscription's memory goes with the cancellation and not with the token.
   private let action: Mutex<(@Sendable () -> Void)?>
+  /// What the listener's calls go through.
+  private let gate: CallGate
 
-  /// - Parameter action: ends the subscription; called once at most, on the thread that cancels or releases, and must
-  ///   not block.
-  package init(_ action: @escaping @Sendable () -> Void) { self.action = Mutex(action) }
+  /// - Parameter action: ends the subscription beyond closing the gate; called once at most, on the thread that cancels or
+  ///   releases, and must not block.
+  package init(_ gate: CallGate, _ action: @escaping @Sendable () -> Void) {
+    self.gate = gate
+    self.action = Mutex(action)
+  }
 
   deinit { cancelNow() }
 
-  /// `cancel()` for callers that can't await.
+  /// `cancel()` for callers that can't await: marks, and doesn't wait.
   package func cancelNow() {
+    // First, so that it holds for everybody who cancels, whoever's turn it is to clean up.
+    gate.close()
     let action = action.withLock { action in
       defer { action = nil }
       return action
@@ -32,5 +41,8 @@ package final class ListenerToken: AnyListenerToken {
     action?()
   }
 
-  package func cancel() async { cancelNow() }
+  package func cancel() async {
+    cancelNow()
+    await gate.settled()
+  }
 }
