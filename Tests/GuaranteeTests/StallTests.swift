@@ -136,8 +136,7 @@ struct StallTests {
       let before = try #require(watch.frames.last)
       kind.end(glasses)
       let resumed = clock.now
-      // A source that was deaf to requests hears the next one, and those are up to 1.2 s apart by then.
-      let limit: Duration = kind == .withheld ? .seconds(2) : max(.seconds(1), .seconds(3) / Int(rate))
+      let limit = max(.seconds(1), .seconds(3) / Int(rate))
       clock.walk(limit)
       let after = try #require(watch.frames.first { $0 > before }, "no frame within \(limit)")
       #expect(after - resumed <= limit)
@@ -199,6 +198,12 @@ struct StallTests {
       let failed = try #require(health.values.first { $0.kind == .failed })
       #expect(failed.error?.stage == .recovery)
       #expect(failed.error?.name == "stream.timeout")
+      // The stall that was one too many has no time left, and says so.
+      let stalls = health.values.filter { $0.kind == .stallBegan }
+      #expect(stalls.dropLast().allSatisfy { $0.deadlineHostNanoseconds != nil })
+      let last = try #require(stalls.last)
+      #expect(last.deadlineHostNanoseconds == nil && last.description.hasSuffix("once too often"))
+      #expect(health.values.suffix(3).map(\.kind) == [.stallBegan, .stallEnded, .failed])
       withExtendedLifetime(token) {}
       session.stop()
     }

@@ -13,8 +13,9 @@ package struct KeyframeSchedule: Hashable, Sendable {
   package static let spacing: Duration = .milliseconds(100)
   /// First pause between two requests: a round trip of 100 ms and an encoder's 50 ms fit in it.
   package static let firstBackOff: Duration = .milliseconds(150)
-  /// Longest pause: a source that ignores requests is asked about once a second.
-  package static let longestBackOff: Duration = .milliseconds(1200)
+  /// Longest pause. A source that hears again is asked so soon that its picture comes within the second that STALL-3
+  /// allows: the rest is for the next picture at 15 a second, and for the way of both.
+  package static let longestBackOff: Duration = .milliseconds(700)
 
   private struct Wish: Hashable, Sendable {
     var reason: KeyframeRequest.Reason
