@@ -231,32 +231,38 @@ struct FaultTests {
   }
 
   @Test(
-    "PERF-2: on a link too narrow for the stream the queue drops up to a sync unit, and nothing comes in wrong order")
+    "PERF-2, STALL-4: on a link of 60 kbit/s the queue drops up to a sync unit, then pictures come slower, for as long as it stays narrow, in order, and no stall ends the stream"
+  )
   func narrowLink() async throws {
-    try await withGlassesByHand { glasses, clock in
+    try await withGlassesByHand(encodesLive: true) { glasses, clock in
       let world = try World(glasses, clock)
       try await world.stream()
+      let stream = world.watched.stream
+      let marked = Observed<Bool>()
+      let token = stream.videoFramePublisher.listen { if $0.isDiscontinuity { marked.record($0.isKeyframe) } }
       clock.advance(by: .seconds(2))
       let before = world.watched.frames.values.count
       glasses.link.limit(.kilobitsPerSecond(60))
-      clock.advance(by: .seconds(12))
+      clock.advance(by: .seconds(30))
       let frames = world.watched.frames.values.dropFirst(before)
-      #expect(frames.count > 4)
+      #expect(frames.count > 40, "\(frames.count)")
       #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.presentation < $1.presentation })
-      // Where a picture is missing the next one stands alone.
-      let gaps = zip(frames, frames.dropFirst()).filter {
-        CMTimeGetSeconds($1.presentation - $0.presentation) > 0.1
-      }
-      #expect(!gaps.isEmpty)
-      #expect(gaps.allSatisfy { $1.isSync })
-      #expect(world.watched.stream.statistics.gaps > 0)
+      // Where pictures are missing the next one says so, and stands alone.
+      #expect(stream.statistics.gaps > 0)
+      #expect(!marked.values.isEmpty && marked.values.allSatisfy { $0 })
+      // The queue runs over until the glasses know what the link carries; from then on they stay below it.
+      #expect(try #require(stream.negotiatedConfiguration?.frameRate) < 15)
+      #expect(stream.statistics.stalls <= 3, "\(stream.statistics.stalls)")
+      let late = frames.count { CMTimeGetSeconds($0.presentation) > Double(clock.now.nanoseconds) / 1e9 - 20 }
+      #expect(late >= 30, "\(late)")
       // Once the link is wide again the picture is fresh within a second.
       glasses.link.limit(nil)
       clock.advance(by: .seconds(1))
       let last = try #require(world.watched.frames.values.last)
-      #expect(Double(clock.now.nanoseconds) / 1e9 - CMTimeGetSeconds(last.presentation) < 0.1)
-      #expect(world.watched.stream.state == .streaming)
+      #expect(Double(clock.now.nanoseconds) / 1e9 - CMTimeGetSeconds(last.presentation) < 0.6)
+      #expect(stream.state == .streaming)
       #expect(world.watched.errors.isEmpty)
+      withExtendedLifetime(token) {}
     }
   }
 

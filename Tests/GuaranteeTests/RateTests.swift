@@ -156,10 +156,6 @@ struct RateTests {
       clock.advance(by: .seconds(120))
       #expect(run.changes.isEmpty)
       #expect(run.watched.frames.values.allSatisfy { $0.size == Self.low })
-      // The smallest size at 15 a second is the last rung.
-      glasses.link.limit(.kilobitsPerSecond(100))
-      clock.advance(by: .seconds(20))
-      #expect(run.changes.isEmpty)
       run.session.stop()
     }
   }

@@ -57,20 +57,23 @@ extension Ladder {
     let usual = VideoBitrate.default(for: asked.size, frameRate: Double(asked.frameRate))
     // A bit rate that was given in place of the usual one holds for the rungs below in proportion.
     let share = bitrate.map { Double($0.bitsPerSecond) / Double(max(usual.bitsPerSecond, 1)) } ?? 1
+    let pixels = asked.size.width.multipliedSaturating(by: asked.size.height)
+    let smaller = StreamNegotiation.sizes.filter { $0.width * $0.height < pixels }
+    let smallest = smaller.last ?? asked.size
+    func least(_ size: PixelSize, _ frameRate: UInt8) -> Bitrate? {
+      guard size == smallest, frameRate <= RateRules.slowestMovement else { return nil }
+      return frameRate == RateRules.slowestMovement ? RateRules.leastOfMovement : RateRules.leastOfSlower
+    }
     func rung(_ size: PixelSize, _ frameRate: UInt8) -> Rung {
       let usual = VideoBitrate.default(for: size, frameRate: Double(frameRate))
       return Rung(
         video: VideoParameters(codec: asked.codec, size: size, frameRate: frameRate),
-        bitrate: Bitrate(bitsPerSecond: Int64(saturating: Double(usual.bitsPerSecond) * share)))
+        bitrate: Bitrate(bitsPerSecond: Int64(saturating: Double(usual.bitsPerSecond) * share)),
+        least: least(size, frameRate))
     }
-    let pixels = asked.size.width.multipliedSaturating(by: asked.size.height)
-    let smaller = StreamNegotiation.sizes.filter { $0.width * $0.height < pixels }
-    let slower = GlassesFrameRate.all.reversed().filter {
-      $0 < asked.frameRate && $0 >= RateRules.slowestFrameRate
-    }
-    let smallest = smaller.last ?? asked.size
+    let slower = GlassesFrameRate.all.reversed().filter { $0 < asked.frameRate }
     self.init(
-      top: Rung(video: asked, bitrate: bitrate ?? usual),
+      top: Rung(video: asked, bitrate: bitrate ?? usual, least: least(asked.size, asked.frameRate)),
       lower: smaller.map { rung($0, asked.frameRate) } + slower.map { rung(smallest, $0) })
   }
 }

@@ -4,7 +4,7 @@ import Units
 /// steps come out.
 ///
 /// The rungs go from what was asked for down: smaller sizes first, since half the pixels are hardly missed on a glance,
-/// then fewer pictures of the smallest size. A rung needs half of its bit rate. When the estimate has been below that
+/// then fewer pictures of the smallest size. A rung needs half of its bit rate, or what it says by itself. When the estimate has been below that
 /// for a while, or the queue runs over with it, the ladder steps down to the first rung that the estimate carries, over
 /// several if need be. One rung at a time it goes up again, when the estimate has been enough for the upper one with
 /// something to spare for a calm time; a step up that fails makes the next calm time longer. Never above what was asked.
@@ -18,14 +18,19 @@ package struct Ladder: Sendable {
     package var video: VideoParameters
     /// What its pictures are made for.
     package var bitrate: Bitrate
+    /// Below this estimate the next rung shows more.
+    package var least: Bitrate
 
-    package init(video: VideoParameters, bitrate: Bitrate) {
+    /// - Parameter least: where it is less than half of the bit rate.
+    package init(video: VideoParameters, bitrate: Bitrate, least: Bitrate? = nil) {
       self.video = video
       self.bitrate = bitrate
+      let half = bitrate.scaled(by: RateRules.leastShare)
+      self.least = least.map { min($0, half) } ?? half
     }
 
-    var least: Bitrate { bitrate.scaled(by: RateRules.leastShare) }
-    var enough: Bitrate { bitrate.scaled(by: RateRules.enoughShare) }
+    /// From this estimate on it is tried again.
+    var enough: Bitrate { least.scaled(by: RateRules.enoughShare / RateRules.leastShare) }
   }
 
   package struct Step: Hashable, Sendable {

@@ -45,8 +45,8 @@ package enum RateRules {
   /// link has been calm for `recoveryAfter`: most narrow moments pass.
   static let recoveryShare = 0.9
   static let recoveryAfter: Duration = .seconds(1)
-  /// Below, not even the smallest size at 15 pictures a second is a picture.
-  package static let floor = Bitrate.kilobitsPerSecond(100)
+  /// Below, not even two pictures a second of the smallest size are pictures.
+  package static let floor = Bitrate.kilobitsPerSecond(30)
 
   // MARK: The ladder
 
@@ -66,6 +66,11 @@ package enum RateRules {
   /// What the calm time is multiplied with at each failure, and its bound.
   static let calmGrowth = 3
   static let longestCalm: Duration = .seconds(60)
-  /// The slowest rate that the ladder goes down to by itself: below it movement is lost.
-  package static let slowestFrameRate: UInt8 = 15
+  /// The slowest rate that counts as movement. Slower rungs are for links that don't even carry this one: pictures twice a
+  /// second are more than a stream that stalls from one overflow to the next.
+  package static let slowestMovement: UInt8 = 15
+  /// Least that the smallest size is worth sending at, at 15 pictures a second and at less: the encoder makes pictures of
+  /// blocks, and a sync unit takes half a second.
+  package static let leastOfMovement = Bitrate.kilobitsPerSecond(80)
+  package static let leastOfSlower = Bitrate.kilobitsPerSecond(50)
 }
