@@ -61,7 +61,7 @@ struct HealthPageTests {
   func details() throws {
     let source = try text("Sources/Glasswing/Health/StreamHealthEvent.swift")
     let details = source.matches(of: /public internal\(set\) var (\w+):/).map { String($0.1) }
-    #expect(details.count == 11)
+    #expect(details.count == 12)
     let page = try text("docs/health.md")
     for detail in details + ["hostNanoseconds"] { #expect(page.contains("`\(detail)`"), "\(detail)") }
   }

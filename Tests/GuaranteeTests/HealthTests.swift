@@ -101,7 +101,9 @@ struct HealthTests {
       #expect(began.startHostNanoseconds == ended.startHostNanoseconds)
       #expect(abs((began.startHostNanoseconds ?? 0) - last.nanoseconds) < 40_000_000)
       #expect(ended.length == stream.statistics.recentStalls.last?.length)
-      #expect(began.description.hasSuffix("stallBegan: no pictures for 1.000 s"))
+      // It is told when its time is over.
+      #expect(began.deadlineHostNanoseconds == began.hostNanoseconds + 10_000_000_000)
+      #expect(began.description.contains("stallBegan: no pictures for 1.000 s, until "))
     }
   }
 
@@ -121,6 +123,11 @@ struct HealthTests {
       let about: [StreamHealthEvent.Kind] = [.stallBegan, .reconnecting, .waiting, .reconnected, .stallEnded]
       #expect(told.map(\.kind).filter { about.contains($0) } == about)
       #expect(told.first { $0.kind == .waiting }?.text == "silentLink")
+      let deadline = try #require(told.first { $0.kind == .stallBegan }?.deadlineHostNanoseconds)
+      for kind in [StreamHealthEvent.Kind.reconnecting, .waiting] {
+        #expect(told.first { $0.kind == kind }?.deadlineHostNanoseconds == deadline)
+      }
+      #expect(told.first { $0.kind == .reconnecting }?.description.contains(" at most") == true)
       let silence = try #require(told.first { $0.kind == .reconnected }?.length)
       #expect(silence > .milliseconds(500))
     }

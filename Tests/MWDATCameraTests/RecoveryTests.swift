@@ -172,7 +172,7 @@ struct RecoveryTests {
     let tokens = ListenerTokenBag()
     rig.stream.telemetryPublisher.listen { event in
       switch event.kind {
-      case .waiting(let reason): heard.record("for \(reason)")
+      case .waiting(let reason, _): heard.record("for \(reason)")
       case .reconnecting: heard.record("reconnecting")
       case .reconnected: heard.record("reconnected")
       default: break

@@ -8,8 +8,9 @@ extension StreamHealthEvent {
     guard let kind = Kind(event.kind) else { return nil }
     self.init(kind, hostNanoseconds: event.time.nanoseconds)
     switch event.kind {
-    case .started, .reconnecting, .resumed:
+    case .started, .resumed:
       break
+    case .reconnecting(let deadline): deadlineHostNanoseconds = deadline?.nanoseconds
     case .negotiated(let new):
       video = NegotiatedVideo(new)
     case .changed(let old, let new, let reason):
@@ -37,10 +38,13 @@ extension StreamHealthEvent {
       count = UInt64(max(0, dropped))
     case .decoderFailed(let words): text = words
     case .clockRealigned(let step): length = step
-    case .waiting(let reason): text = "\(reason)"
+    case .waiting(let reason, let deadline):
+      text = "\(reason)"
+      deadlineHostNanoseconds = deadline?.nanoseconds
     case .paused(let reason): text = PauseReason(reason).rawValue
-    case .stallBegan(let since, let medium):
+    case .stallBegan(let since, let medium, let deadline):
       text = "\(medium)"
+      deadlineHostNanoseconds = deadline?.nanoseconds
       startHostNanoseconds = since.nanoseconds
       length = event.time - since
     case .stallEnded(let since, let length):

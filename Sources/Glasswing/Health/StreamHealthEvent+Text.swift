@@ -1,7 +1,7 @@
 import Units
 
 extension StreamHealthEvent: CustomStringConvertible {
-  /// A line for logs, with the host's time in seconds: `812.040 s stallBegan: no pictures for 1.000 s`.
+  /// A line for logs, with the host's time in seconds: `812.040 s reconnected: the link answers again, after 1.300 s`.
   public var description: String {
     "\(Self.seconds(hostNanoseconds)) \(kind)" + (words.isEmpty ? "" : ": \(words)")
   }
@@ -12,11 +12,13 @@ extension StreamHealthEvent: CustomStringConvertible {
     case .formatChanged:
       (oldVideo.map { "from \($0) " } ?? "") + (video.map { "to \($0)" } ?? "") + (text.map { " (\($0))" } ?? "")
     case .unitsLost: "\(count ?? 0) lost, \(withheld ?? 0) withheld"
-    case .keyframeRequested, .waiting, .paused: text.map { "for \($0)" } ?? ""
+    case .waiting: (text.map { "for \($0)" } ?? "") + deadline
+    case .keyframeRequested, .paused: text.map { "for \($0)" } ?? ""
     case .keyframeArrived: "after \(withheld ?? 0) withheld units"
-    case .stallBegan: "no \(text ?? "pictures") for \(Self.seconds(length))"
+    case .stallBegan:
+      "no \(text ?? "pictures") for \(Self.seconds(length))\(deadline.isEmpty ? ", once too often" : deadline)"
     case .stallEnded: "after \(Self.seconds(length))"
-    case .reconnecting: "the link does not answer"
+    case .reconnecting: "the link does not answer\(deadline)"
     case .reconnected: "the link answers again, after \(Self.seconds(length))"
     case .resumed: "a picture comes next"
     case .listenerBehind: "listener \(listener ?? 0) missed \(count ?? 0) frames"
@@ -30,6 +32,8 @@ extension StreamHealthEvent: CustomStringConvertible {
     default: text ?? ""
     }
   }
+
+  private var deadline: String { deadlineHostNanoseconds.map { ", until \(Self.seconds($0)) at most" } ?? "" }
 
   private static func seconds(_ length: Duration?) -> String { seconds(length?.nanoseconds ?? 0) }
 

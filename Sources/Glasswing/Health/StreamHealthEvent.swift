@@ -25,16 +25,17 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
     /// A keyframe ended a wait, in which `withheld` units were withheld.
     public static let keyframeArrived = Kind(rawValue: "keyframeArrived")
     /// Pictures, or sound where it was asked for, have stopped coming while streaming: since `startHostNanoseconds`, for
-    /// `length` by now. `text` says which: `pictures`, `sound`; where both have, it is `pictures`.
+    /// `length` by now. `text` says which: `pictures`, `sound`; where both have, it is `pictures`. They are waited for until
+    /// `deadlineHostNanoseconds`; without one not at all: the stream has stalled too often, or for too long, and ends.
     public static let stallBegan = Kind(rawValue: "stallBegan")
     /// What was missing comes again, or the stream rests or ends; start and `length` are the stall's.
     public static let stallEnded = Kind(rawValue: "stallEnded")
-    /// The link does not answer during a stall.
+    /// The link does not answer during a stall, whose `deadlineHostNanoseconds` stays what it was.
     public static let reconnecting = Kind(rawValue: "reconnecting")
     /// It answers again, `length` after `reconnecting`.
     public static let reconnected = Kind(rawValue: "reconnected")
     /// The state is `.waitingForDevice`, or stays so for another reason; `text` says which: `permission`, `pausedSession`,
-    /// `silentLink`.
+    /// `silentLink`. Ends by `deadlineHostNanoseconds`.
     public static let waiting = Kind(rawValue: "waiting")
     /// The glasses hold the session; `text` says why: `wearer`, `thermal`, `system` (see `PauseReason`).
     public static let paused = Kind(rawValue: "paused")
@@ -82,6 +83,9 @@ public struct StreamHealthEvent: Codable, Hashable, Sendable {
   public internal(set) var withheld: UInt64?
   /// When it began, where the kind says so; on the clock of `hostNanoseconds`.
   public internal(set) var startHostNanoseconds: Int64?
+  /// Until when it is waited for what is missing, at the latest, where the kind waits for something; on the clock of
+  /// `hostNanoseconds`.
+  public internal(set) var deadlineHostNanoseconds: Int64?
   /// How long, where the kind says so.
   public internal(set) var length: Duration?
   /// The form of the pictures, where the kind has one.

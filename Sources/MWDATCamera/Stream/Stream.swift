@@ -25,6 +25,8 @@ public final class Stream: Sendable {
   struct State {
     var machine: StreamMachine
     var timer: LaneTimer?
+    /// When the timer fires.
+    var deadline: Instant?
     /// What is known of the failure that is being handled: where the event came in, where it comes from, and in words.
     var failureStage = StreamMachine.Stage.connect
     var failureCause = FailureCause.here
@@ -89,7 +91,8 @@ public final class Stream: Sendable {
 
   /// Announces frames, to each listener on a thread of its own. While one is busy the newest three wait for it (of
   /// compressed ones 32); older ones are dropped, of compressed ones all up to the next sync unit. A listener that comes
-  /// while the stream runs gets its first frame within a second.
+  /// while the stream runs gets its first frame within a second; a compressed one that came before it did, where the
+  /// glasses make no sync unit on request.
   public var videoFramePublisher: any Announcer<VideoFrame> { frames.outlet }
 
   /// Announces the sound that was asked for, in buffers of 20 ms as a rule, to each listener on a thread of its own.
@@ -263,8 +266,16 @@ extension Stream {
     let actions = state.machine.handle(event)
     guard before != state.machine.phase || !actions.isEmpty else { return }
     let now = context.timekeeper.now
+    for action in actions {
+      switch action {
+      case .setDeadline(_, let length): state.deadline = now + length
+      case .clearDeadline: state.deadline = nil
+      default: break
+      }
+    }
     let news = state.news.tell(
-      of: event, from: before, to: state.machine.phase, missingSince: missingSince(event, state), at: now)
+      of: event, from: before, to: state.machine.phase, missingSince: missingSince(event, state),
+      deadline: state.deadline, at: now)
     for kind in news {
       recorder.note(kind)
       if case .stallEnded = kind { state.budget.end(at: now) }

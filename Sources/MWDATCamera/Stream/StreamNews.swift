@@ -11,16 +11,19 @@ struct StreamNews: Sendable {
   private var stalledSince: Instant?
   private var silentSince: Instant?
 
-  /// - Parameter missingSince: of an event that says that something is missing: when the last of it came.
+  /// - Parameters:
+  ///   - missingSince: of an event that says that something is missing: when the last of it came.
+  ///   - deadline: until when the step after it waits, if it does.
   mutating func tell(
-    of event: StreamMachine.Event, from before: Phase, to after: Phase, missingSince: Instant, at now: Instant
+    of event: StreamMachine.Event, from before: Phase, to after: Phase, missingSince: Instant, deadline: Instant?,
+    at now: Instant
   ) -> [Kind] {
     guard before != after else { return [] }
     var kinds: [Kind] = []
     // A spent budget ends the stream without a stalled phase; the stall is one all the same.
     if case .unitsMissing(_, let medium, _, _) = event, case .streaming = before {
       stalledSince = missingSince
-      kinds.append(.stallBegan(since: missingSince, of: medium))
+      kinds.append(.stallBegan(since: missingSince, of: medium, until: deadline))
     }
     if let since = silentSince, after.waitReason != .silentLink {
       silentSince = nil
@@ -29,9 +32,9 @@ struct StreamNews: Sendable {
     if let reason = after.waitReason, reason != before.waitReason {
       if reason == .silentLink {
         silentSince = now
-        kinds.append(.reconnecting)
+        kinds.append(.reconnecting(until: deadline))
       }
-      kinds.append(.waiting(reason))
+      kinds.append(.waiting(reason, until: deadline))
     }
     if let since = stalledSince, !after.isStalled {
       stalledSince = nil

@@ -30,14 +30,15 @@ package struct StreamTelemetryEvent: Equatable, Sendable {
     case audioListenerBehind(listener: Int, dropped: Int)
     /// The glasses' clock jumped: stamps are later by this than they would have been.
     case clockRealigned(by: Duration)
-    /// `.waitingForDevice` begins, or goes on for another reason.
-    case waiting(WaitReason)
-    /// No unit has passed since `since`, or no sound has come.
-    case stallBegan(since: Instant, of: StreamMachine.Medium)
+    /// `.waitingForDevice` begins, or goes on for another reason; until then at the latest.
+    case waiting(WaitReason, until: Instant?)
+    /// No unit has passed since `since`, or no sound has come. It is waited for until then at the latest; nil: not at all,
+    /// since the stream has stalled too often or for too long.
+    case stallBegan(since: Instant, of: StreamMachine.Medium, until: Instant?)
     /// A unit passed again, or the stream ended.
     case stallEnded(since: Instant, length: Duration)
-    /// Nothing at all has come over the link since the stall's last look.
-    case reconnecting
+    /// Nothing at all has come over the link since the stall's last look; the stall's own end stays what it was.
+    case reconnecting(until: Instant?)
     /// Something came again after so long.
     case reconnected(after: Duration)
     /// The glasses hold the session, for this reason, and no longer; told while an attempt is under way.

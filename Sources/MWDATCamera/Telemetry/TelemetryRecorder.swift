@@ -61,7 +61,7 @@ package final class TelemetryRecorder: Sendable {
         remember(failure.text, &state.totals)
       case .decoderFailed(let text), .photoFailed(let text):
         remember(text, &state.totals)
-      case .stallBegan(let since, _):
+      case .stallBegan(let since, _, _):
         state.totals.stalls += 1
         if state.totals.recentStalls.count >= StreamTelemetry.stallLimit { state.totals.recentStalls.removeFirst() }
         state.totals.recentStalls.append(.init(began: since, length: now - since, isOver: false))

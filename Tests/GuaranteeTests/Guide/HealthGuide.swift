@@ -24,7 +24,7 @@ struct HealthGuide {
       let tokens = ListenerTokenBag()
 
       stream.healthPublisher.listen { event in
-        log("\(event)")  // 812.040 s stallBegan: no pictures for 1.000 s
+        log("\(event)")  // 812.040 s stallBegan: no pictures for 1.000 s, until 822.040 s at most
         if event.kind == .failed { report(event.error, event.text) }
       }.store(in: tokens)
 

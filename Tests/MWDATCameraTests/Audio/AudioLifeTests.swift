@@ -89,7 +89,7 @@ struct AudioLifeTests {
     #expect(heard.gaps(rate: 16_000) == [])
     #expect(rig.log.values == ["waitingForDevice", "starting", "streaming", "starting", "streaming"])
     let media = events.values.compactMap { event -> StreamMachine.Medium? in
-      if case .stallBegan(_, let medium) = event.kind { medium } else { nil }
+      if case .stallBegan(_, let medium, _) = event.kind { medium } else { nil }
     }
     #expect(media == [.sound])
     #expect(rig.stream.telemetry.stalls == 1)
