@@ -63,7 +63,7 @@ struct PipelinePartsTests {
 
   private func drain(_ queue: inout DecodeQueue) -> [DecodeQueue.Entry] {
     var entries: [DecodeQueue.Entry] = []
-    while let entry = queue.next() { entries.append(entry) }
+    while let (entry, _) = queue.next() { entries.append(entry) }
     return entries
   }
 
@@ -117,11 +117,102 @@ struct PipelinePartsTests {
     _ = queue.next()
     // The sync unit is the next in the queue.
     #expect(queue.decoderFailed() == .init(units: 0, asks: false))
-    #expect(queue.next()?.isDiscontinuity == true)
-    #expect(queue.next()?.unit.sequence == 3)
+    #expect(queue.next()?.entry.isDiscontinuity == true)
+    #expect(queue.next()?.entry.unit.sequence == 3)
     #expect(queue.decoderFailed() == .init(units: 0, asks: true))
     #expect(queue.decoderFailed() == .init(units: 0, asks: false))
     #expect(offer(&queue, 4, at: 4) == .withheld(asks: false))
+  }
+
+  // MARK: Catching up
+
+  /// Units of one group, a second apart, as somebody kept them.
+  private func group(_ numbers: Range<UInt32>) -> [ReceivedUnit] {
+    numbers.map { received($0, isSync: $0 == numbers.lowerBound, at: Int64($0) * 1000) }
+  }
+
+  /// Takes the next one, and says whether another is to be taken.
+  private func take(_ queue: inout DecodeQueue) -> (number: UInt32, isShown: Bool, goesOn: Bool)? {
+    queue.next().map { ($0.entry.unit.sequence, $0.entry.isShown, $0.isCatchingUp) }
+  }
+
+  @Test(
+    "A decoder that begins late is given what its first unit depends on, however old, and shows none of it (LOSS-5)")
+  func catchesUp() throws {
+    var queue = DecodeQueue()
+    let first = queue.offer(received(3, isSync: false, at: 3000), isDiscontinuity: false) { group(0..<3) }
+    #expect(first == queued)
+    #expect(offer(&queue, 4, at: 3500) == queued)
+    #expect(offer(&queue, 5, at: 4000) == queued)
+    let taken = try (0..<6).map { _ in try #require(take(&queue)) }
+    #expect(taken.map(\.number) == [0, 1, 2, 3, 4, 5])
+    #expect(taken.map(\.isShown) == [false, false, false, true, true, true])
+    // The last that is more than half a second behind is the one before the one before the last.
+    #expect(taken.map(\.goesOn) == [true, true, true, true, false, false])
+    #expect(queue.next() == nil && !queue.isCatchingUp)
+    // Then it is a queue as any other, and asks nobody again.
+    let next = queue.offer(received(6, isSync: false, at: 5000), isDiscontinuity: false) { group(0..<6) }
+    #expect(next == queued && queue.count == 1)
+  }
+
+  @Test("A sync unit makes the rest needless by which a decoder catches up, until a picture was seen (LOSS-5)")
+  func catchesUpBySync() {
+    var queue = DecodeQueue()
+    _ = queue.offer(received(3, isSync: false, at: 3000), isDiscontinuity: false) { group(0..<3) }
+    _ = take(&queue)
+    #expect(offer(&queue, 4, sync: true, at: 3100) == .caughtUp(skipped: 1))
+    #expect(drain(&queue).map(\.unit.sequence) == [4])
+
+    var seen = DecodeQueue()
+    _ = seen.offer(received(3, isSync: false, at: 3000), isDiscontinuity: false) { group(0..<3) }
+    for _ in 0..<4 { _ = take(&seen) }
+    #expect(offer(&seen, 4, at: 3100) == queued)
+    #expect(offer(&seen, 5, sync: true, at: 3200) == queued)
+    #expect(drain(&seen).map(\.unit.sequence) == [4, 5])
+  }
+
+  @Test("A decoder that can't catch up gives up at the limit; with nothing kept it waits for a sync unit (PERF-2)")
+  func cannotCatchUp() {
+    var queue = DecodeQueue()
+    let first = UInt32(RecentUnits.countLimit)
+    _ = queue.offer(received(first, isSync: false, at: 0), isDiscontinuity: false) { group(0..<first) }
+    for number in first + 1..<UInt32(DecodeQueue.catchUpLimit) { #expect(offer(&queue, number, at: 1) == queued) }
+    let last = offer(&queue, UInt32(DecodeQueue.catchUpLimit), at: 2)
+    #expect(last == .ranOver(.init(units: DecodeQueue.catchUpLimit + 1, asks: true)))
+    #expect(queue.count == 0 && !queue.isCatchingUp)
+
+    var without = DecodeQueue()
+    let withheld = without.offer(received(9, isSync: false, at: 0), isDiscontinuity: false) { [] }
+    #expect(withheld == .withheld(asks: true))
+  }
+
+  @Test("What passed since the last sync unit is kept, up to a bound of units and of bytes (PERF-2)")
+  func recentUnits() {
+    let recent = RecentUnits()
+    func numbers(before milliseconds: Int64) -> [UInt32] {
+      recent.units(before: Instant(nanoseconds: milliseconds * 1_000_000)).map(\.sequence)
+    }
+    recent.passed(received(0, isSync: false, at: 0))
+    #expect(numbers(before: 1000) == [])
+    for number in 1...4 as ClosedRange<UInt32> {
+      recent.passed(received(number, isSync: number == 1, at: Int64(number) * 10))
+    }
+    #expect(numbers(before: 1000) == [1, 2, 3, 4])
+    #expect(numbers(before: 40) == [1, 2, 3])
+    recent.passed(received(5, isSync: true, at: 50))
+    #expect(numbers(before: 50) == [])
+    #expect(numbers(before: 51) == [5])
+    recent.forget()
+    #expect(numbers(before: 1000) == [])
+    for number in 0...UInt32(RecentUnits.countLimit) { recent.passed(received(number, isSync: number == 0, at: 1)) }
+    #expect(numbers(before: 1000) == [])
+    var large = received(0, isSync: true, at: 1)
+    large.unit.payload = [UInt8](repeating: 0, count: RecentUnits.byteLimit / 2 + 1)
+    recent.passed(large)
+    #expect(numbers(before: 1000) == [0])
+    large.unit.flags = []
+    recent.passed(large)
+    #expect(numbers(before: 1000) == [])
   }
 
   // MARK: Limits

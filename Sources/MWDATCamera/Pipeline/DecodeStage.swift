@@ -6,7 +6,8 @@ import Units
 
 /// Decodes the units of a `.raw` stream, on a lane of its own, while somebody listens for frames and no longer.
 ///
-/// The first listener that comes while a stream runs starts a new decoder, which begins with the next sync unit.
+/// The first listener that comes while a stream runs starts a new decoder, which begins with the last sync unit
+/// (`RecentUnits`) or the next one, whichever gets it to the present sooner.
 final class DecodeStage: Sendable {
   private struct State {
     var opening: FrameOutlet.Opening?
@@ -19,13 +20,15 @@ final class DecodeStage: Sendable {
   private let requester: KeyframeRequester
   private let events: FrameEvents
   private let refusals: SyncUnitRefusals
+  private let recent: RecentUnits
   private let verifiesPictures: Bool
   private let state = Mutex(State())
 
   init(
     outlet: FrameOutlet, timekeeper: any Timekeeper, telemetry: TelemetryRecorder, requester: KeyframeRequester,
-    events: FrameEvents, refusals: SyncUnitRefusals, verifiesPictures: Bool
+    events: FrameEvents, refusals: SyncUnitRefusals, recent: RecentUnits, verifiesPictures: Bool
   ) {
+    self.recent = recent
     self.outlet = outlet
     self.timekeeper = timekeeper
     self.telemetry = telemetry
@@ -63,7 +66,8 @@ final class DecodeStage: Sendable {
         guard state.worker == nil else { return nil }
         state.worker = DecodeWorker(
           opening: opening, lane: timekeeper.makeLane("decode"), outlet: outlet, telemetry: telemetry,
-          requester: requester, events: events, refusals: refusals, verifiesPictures: verifiesPictures)
+          requester: requester, events: events, refusals: refusals, recent: recent,
+          verifiesPictures: verifiesPictures)
         return nil
       }
       defer { state.worker = nil }
@@ -97,6 +101,7 @@ private final class DecodeWorker: Sendable {
   private let requester: KeyframeRequester
   private let events: FrameEvents
   private let refusals: SyncUnitRefusals
+  private let recent: RecentUnits
   private let verifiesPictures: Bool
   private let queue = Mutex(DecodeQueue())
   /// Used on the lane only, so never contended.
@@ -104,8 +109,10 @@ private final class DecodeWorker: Sendable {
 
   init(
     opening: FrameOutlet.Opening, lane: any Lane, outlet: FrameOutlet, telemetry: TelemetryRecorder,
-    requester: KeyframeRequester, events: FrameEvents, refusals: SyncUnitRefusals, verifiesPictures: Bool
+    requester: KeyframeRequester, events: FrameEvents, refusals: SyncUnitRefusals, recent: RecentUnits,
+    verifiesPictures: Bool
   ) {
+    self.recent = recent
     self.opening = opening
     self.lane = lane
     self.outlet = outlet
@@ -119,7 +126,14 @@ private final class DecodeWorker: Sendable {
   func end() { lane.end() }
 
   func offer(_ unit: ReceivedUnit, isDiscontinuity: Bool) {
-    switch queue.withLock({ $0.offer(unit, isDiscontinuity: isDiscontinuity) }) {
+    let offered = queue.withLock { queue in
+      queue.offer(unit, isDiscontinuity: isDiscontinuity) { recent.units(before: unit.presentation) }
+    }
+    switch offered {
+    case .caughtUp(let skipped):
+      telemetry.count { $0.withheld += UInt64(skipped) }
+      telemetry.note(.keyframeArrived(withheld: UInt64(skipped)))
+      lane.run { self.decodeNext() }
     case .queued(let endsWait):
       if let withheld = endsWait { telemetry.note(.keyframeArrived(withheld: withheld)) }
       lane.run { self.decodeNext() }
@@ -135,8 +149,9 @@ private final class DecodeWorker: Sendable {
 
   /// On the lane. Finds nothing when what it was queued for has been dropped since.
   private func decodeNext() {
-    guard let entry = queue.withLock({ $0.next() }) else { return }
+    guard let (entry, isCatchingUp) = queue.withLock({ $0.next() }) else { return }
     decoding.withLock { decode(entry, &$0) }
+    if isCatchingUp { lane.run { self.decodeNext() } }
   }
 
   private func decode(_ entry: DecodeQueue.Entry, _ decoding: inout Decoding) {
@@ -159,6 +174,7 @@ private final class DecodeWorker: Sendable {
       return refused(unit, MediaError(.damagedPicture, while: .decoding, "a picture of another size than it was said"))
     }
     decoding.lastPresentation = presentation
+    guard entry.isShown else { return }
     let followsGap = decoding.isMarkDue
     decoding.isMarkDue = false
     telemetry.pictureDecoded()

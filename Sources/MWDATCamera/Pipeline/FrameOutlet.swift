@@ -1,5 +1,6 @@
 import LinkProtocol
 import MWDATCore
+import PortableMedia
 import Synchronization
 import Units
 
@@ -7,7 +8,9 @@ import Units
 ///
 /// Each listener has a lane of its own and a bounded queue in front of it (`FrameBroadcaster`). A decoded frame that a
 /// slow listener misses costs it that frame. Compressed units depend on one another, so here a listener that missed
-/// one, or came between two sync units, gets nothing until the next sync unit, which is asked for at once.
+/// one, or came between two sync units, gets nothing until the next sync unit, which is asked for at once. One that came
+/// between two and has had nothing for `patience`, since the glasses make none on request, gets what it needs all the
+/// same: all frames from the last sync unit on, at once (`RecentUnits`), and goes on from there.
 final class FrameOutlet: Announcer, Sendable {
   enum ListenersChange: Sendable { case added, removed }
 
@@ -32,12 +35,20 @@ final class FrameOutlet: Announcer, Sendable {
   private let broadcaster: FrameBroadcaster<Delivery>
   private let codec: VideoCodec
   private let requester: KeyframeRequester
+  private let recent: RecentUnits
+  private let timekeeper: any Timekeeper
+
+  /// How long a listener for compressed frames waits for a sync unit that is asked for. A picture in two a second comes
+  /// within it, and the next look at the time, as the next picture comes, is still within a second (LOSS-5).
+  private static let patience: Duration = .milliseconds(500)
 
   init(
-    codec: VideoCodec, timekeeper: any Timekeeper, requester: KeyframeRequester
+    codec: VideoCodec, timekeeper: any Timekeeper, requester: KeyframeRequester, recent: RecentUnits
   ) {
     self.codec = codec
     self.requester = requester
+    self.recent = recent
+    self.timekeeper = timekeeper
     broadcaster = FrameBroadcaster(name: "frames", timekeeper: timekeeper, limit: Self.limit(codec))
   }
 
@@ -104,6 +115,7 @@ final class FrameOutlet: Announcer, Sendable {
       }
     case .hvc1:
       let gate = Mutex(CompressedListenerGate())
+      let came = timekeeper.now
       return broadcaster.subscribe { [weak self] delivery in
         guard let self, isOpen(delivery.opening) else { return .passed }
         switch gate.withLock({ $0.admit(delivery.number, of: delivery.opening.stream, delivery.frame) }) {
@@ -112,9 +124,32 @@ final class FrameOutlet: Announcer, Sendable {
           return .heard
         case .withhold(let isMissed, let asks):
           if asks { requester.request(.lateListener) }
-          return isMissed ? .missed : .passed
+          if isMissed { return .missed }
+          guard timekeeper.now - came >= Self.patience, let earlier = earlier(than: delivery) else { return .passed }
+          gate.withLock { $0 = CompressedListenerGate() }
+          return .replay(earlier + [delivery])
         }
       }
     }
+  }
+
+  /// The frames from the last sync unit on that this one depends on; nil when they are not there.
+  private func earlier(than delivery: Delivery) -> [Delivery]? {
+    let stamp = CMSampleBufferGetPresentationTimeStamp(delivery.frame.sampleBuffer)
+    let units = recent.units(before: Instant(nanoseconds: stamp.value))
+    guard !units.isEmpty else { return nil }
+    var samples = UnitSampleFactory()
+    var number = delivery.number &- UInt32(truncatingIfNeeded: units.count)
+    var deliveries: [Delivery] = []
+    deliveries.reserveCapacity(units.count + 1)
+    for unit in units {
+      guard let layout = try? samples.examine(unit.unit), let sample = samples.makeSample(unit, layout) else {
+        return nil
+      }
+      let frame = VideoFrame(sampleBuffer: sample, isSync: unit.unit.flags.contains(.sync), followsGap: false)
+      deliveries.append(Delivery(frame: frame, opening: delivery.opening, number: number))
+      number &+= 1
+    }
+    return deliveries
   }
 }

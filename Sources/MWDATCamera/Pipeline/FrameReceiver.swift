@@ -36,6 +36,7 @@ final class FrameReceiver: Sendable {
   private let decode: DecodeStage
   private let events = FrameEvents()
   private let refusals = SyncUnitRefusals()
+  private let recent = RecentUnits()
   private let state = Mutex(State())
 
   /// - Parameter verifiesPictures: as `Stream.verifiesPictures`.
@@ -46,10 +47,10 @@ final class FrameReceiver: Sendable {
     self.codec = codec
     self.telemetry = telemetry
     requester = KeyframeRequester(link: link, timekeeper: timekeeper, telemetry: telemetry)
-    outlet = FrameOutlet(codec: codec, timekeeper: timekeeper, requester: requester)
+    outlet = FrameOutlet(codec: codec, timekeeper: timekeeper, requester: requester, recent: recent)
     decode = DecodeStage(
       outlet: outlet, timekeeper: timekeeper, telemetry: telemetry, requester: requester, events: events,
-      refusals: refusals, verifiesPictures: verifiesPictures)
+      refusals: refusals, recent: recent, verifiesPictures: verifiesPictures)
     outlet.onListenersChanged { [weak self] in self?.listenersChanged($0) }
     let behind = SumTeller(lane: link.lane, timekeeper: timekeeper) { listener, frames in
       telemetry.note(.listenerBehind(listener: listener, dropped: frames))
@@ -61,6 +62,7 @@ final class FrameReceiver: Sendable {
 
   func open(_ stream: StreamID) {
     let opening = outlet.open(stream)
+    recent.forget()
     state.withLock { $0 = State(opening: opening) }
     refusals.open(stream)
     requester.open(stream)
@@ -79,6 +81,7 @@ final class FrameReceiver: Sendable {
   func resume() {
     requester.resume()
     guard let stream = state.withLock({ $0.opening?.stream }) else { return }
+    recent.forget()
     let opening = outlet.open(stream)
     if codec == .raw { decode.open(opening) }
     state.withLock { state in
@@ -95,6 +98,7 @@ final class FrameReceiver: Sendable {
     requester.close()
     outlet.close()
     decode.close()
+    recent.forget()
   }
 
   /// How far apart the source of the running stream takes its pictures; zero until that is known.
@@ -178,6 +182,7 @@ final class FrameReceiver: Sendable {
       let isDiscontinuity = afterGap || state.isAfterRest
       state.isAfterRest = false
       state.hasPassed = true
+      recent.passed(received)
       return sample(received, layout, isDiscontinuity, opening, &state)
     }
   }

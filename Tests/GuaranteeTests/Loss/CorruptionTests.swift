@@ -10,9 +10,9 @@ import Units
 struct CorruptionTests {
   @Test(
     "LOSS-3: with a changed bit in every fifth unit no picture that reaches a listener differs from the one without",
-    arguments: [UInt64](1...5))
+    arguments: [UInt64](1...3))
   func everyFifth(seed: UInt64) async throws {
-    let test = LossCase(codec: .raw, keyframeInterval: .seconds(1), seed: seed)
+    let test = LossCase(codec: .raw, keyframeInterval: .seconds(1), seed: seed, verifiesPictures: true)
     try await LossRun.with(test) { run in
       let before = run.frames.values.count
       run.glasses.link.apply(.corrupt, to: .unit, .every(5), on: .video)

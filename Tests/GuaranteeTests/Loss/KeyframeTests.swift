@@ -61,8 +61,8 @@ struct KeyframeTests {
   @Test("LOSS-5: a listener that comes late begins with a keyframe within a second", arguments: LossCase.all)
   func lateListener(test: LossCase) async throws {
     var test = test
-    // A source that ignores requests has to send one a second by itself, for nothing else can bring it.
-    if !test.honoursRequests { test.keyframeInterval = .seconds(1) }
+    // Of a source that ignores requests none is to be expected.
+    if !test.honoursRequests { test.keyframeInterval = .seconds(20) }
     try await LossRun.with(test) { run in
       run.clock.advance(by: .milliseconds(333))
       let late = Observed<VideoFrame>()
@@ -83,6 +83,35 @@ struct KeyframeTests {
       let marked = run.frames.values.filter(\.isDiscontinuity)
       #expect(marked.isEmpty)
       withExtendedLifetime(token) {}
+    }
+  }
+
+  @Test(
+    "LOSS-5, STALL-1: the first listener, in the middle of a long group of pictures, has the right ones within a second, requests honoured or not, and no stall",
+    arguments: [VideoCodec.raw, .hvc1], [true, false])
+  func firstListener(codec: VideoCodec, honoursRequests: Bool) async throws {
+    let test = LossCase(codec: codec, honoursRequests: honoursRequests, keyframeInterval: .seconds(20))
+    try await LossRun.with(test, listens: false) { run in
+      run.clock.advance(by: .milliseconds(1500))
+      let start = run.clock.now
+      try run.listenToFrames()
+      run.clock.advance(by: .milliseconds(1500))
+      let frames = run.frames.values
+      let first = try #require(frames.first)
+      #expect(first.isKeyframe && !frames.contains { $0.isDiscontinuity })
+      // Decoded pictures are of the present. Compressed ones begin with the keyframe that they depend on, and the glasses
+      // are given half a second to make a new one.
+      let isReplayed = codec == .hvc1 && !honoursRequests
+      #expect(first.delivered - start <= (isReplayed ? .milliseconds(500) : .zero) + LossRun.interval * 2)
+      let entries = run.tape.entries
+      let places = frames.compactMap { SentTape.index(of: $0.presentation, in: entries) }
+      #expect(first.presentation >= start || isReplayed && places.first == 0)
+      #expect(places == Array((places.first ?? 0)..<entries.count))
+      #expect(try run.wrongFrames().isEmpty)
+      try run.expectRunning()
+      let statistics = run.stream.statistics
+      #expect(statistics.stalls == 0 && statistics.drops.listeners == 0 && statistics.drops.undecodable == 0)
+      #expect(run.states.values == [.waitingForDevice, .starting, .streaming])
     }
   }
 }

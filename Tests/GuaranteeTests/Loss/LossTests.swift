@@ -12,7 +12,7 @@ import Units
 /// Losses on the link, each compared picture by picture with a decode without losses.
 @Suite(.exclusive(.mockKit))
 struct LossTests {
-  /// Where a loss happens in a stream with a sync unit every three seconds.
+  /// Where a loss happens in a stream with a sync unit every two seconds.
   enum Place: CaseIterable {
     case syncUnit, predictedUnit, chunkInTheMiddle
 
@@ -29,13 +29,22 @@ struct LossTests {
     "LOSS-1, LOSS-2, LOSS-3: one lost sync unit, predicted unit or chunk: no wrong picture, a request within 100 ms, video again within 500 ms and a round trip, or at the next keyframe where requests are ignored",
     arguments: LossCase.all, Place.allCases)
   func single(test: LossCase, place: Place) async throws {
+    var test = test
+    test.keyframeInterval = .seconds(2)
     try await LossRun.with(test) { run in
       let start = run.clock.now
       place.apply(to: run.glasses.link)
-      run.clock.advance(by: .seconds(7))
+      run.clock.advance(by: .milliseconds(4500))
       try run.expectCleanRecovery()
       try run.expectRunning()
-      #expect(run.glasses.link.log.contains { $0.kind == .dropped })
+      let dropped = run.glasses.link.log.filter { $0.kind == .dropped }.compactMap(\.chunk)
+      #expect(!dropped.isEmpty)
+      if place == .chunkInTheMiddle {
+        // Chunks of the same unit arrived before it and after it.
+        let chunk = try #require(dropped.count == 1 ? dropped.first : nil)
+        let unit = try #require(run.tape.entries.dropFirst(Int(chunk.sequence)).first).unit
+        #expect(chunk.offset > 0 && Int(chunk.offset) + Int(chunk.length) < unit.payload.count, "\(chunk)")
+      }
 
       let gap = try #require(run.health.values.first { $0.kind == .unitsLost })
       let gapTime = Instant(nanoseconds: gap.hostNanoseconds)
@@ -61,15 +70,15 @@ struct LossTests {
 
   @Test(
     "LOSS-1, LOSS-2, LOSS-3: losses at random, of units and of chunks: no wrong picture, and the stream recovers from all",
-    arguments: LossCase.all, [UInt64(11), 12, 13])
+    arguments: LossCase.all, [UInt64(11), 12])
   func random(test: LossCase, seed: UInt64) async throws {
     var test = test
     test.seed = seed
     test.keyframeInterval = .seconds(2)
     try await LossRun.with(test) { run in
-      run.glasses.link.apply(.drop, to: .unit, .random(probability: 0.02), on: .video)
-      run.glasses.link.apply(.drop, to: .chunk, .random(probability: 0.001), on: .video)
-      run.clock.advance(by: .seconds(10))
+      run.glasses.link.apply(.drop, to: .unit, .random(probability: 0.04), on: .video)
+      run.glasses.link.apply(.drop, to: .chunk, .random(probability: 0.004), on: .video)
+      run.clock.advance(by: .seconds(6))
       let dropped = run.glasses.link.log.filter { $0.kind == .dropped }.count
       #expect(dropped > 0)
       run.glasses.link.clear()
@@ -92,13 +101,13 @@ struct LossTests {
       link.apply(.delay(.milliseconds(15)), to: .unit, .every(7), on: .video)
       link.apply(.reorder(behind: chunkPayload < 2000 ? 3 : 1), to: .chunk, .every(5), on: .video)
       link.apply(.duplicate, to: .unit, .every(4), on: .video)
-      run.clock.advance(by: .seconds(5))
+      run.clock.advance(by: .seconds(4))
       link.clear()
       run.clock.advance(by: .seconds(1))
       let entries = run.tape.entries
       let frames = run.frames.values
       // The last may still be under way.
-      #expect(frames.count >= entries.count - 1 && frames.count >= 140)
+      #expect(frames.count >= entries.count - 1 && frames.count >= 75)
       #expect(run.stream.statistics.gaps == 0)
       #expect(try run.wrongFrames().isEmpty)
       if codec == .hvc1 {
@@ -125,7 +134,7 @@ struct LossTests {
       run.clock.advance(by: .seconds(1))
       run.glasses.link.apply(.drop, to: .unit, .random(probability: 0.02), on: .video)
       run.glasses.link.apply(.drop, to: .unit, .next(0), on: .video, syncOnly: true)
-      run.clock.advance(by: .seconds(8))
+      run.clock.advance(by: .seconds(6))
       let summary = try await recorder.finish()
       #expect(try MediaInspector.complaints(file.path) == "")
       #expect(try MediaInspector.pictureCount(file.path) == summary.statistics.framesWritten)

@@ -16,8 +16,8 @@ enum StrangeDecoder {
         + ["-fps_mode", "passthrough", "-pix_fmt", "nv12", "-f", "rawvideo", raw])
     let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: raw)))
     let length = size.width * size.height * 3 / 2
-    return try stride(from: 0, to: bytes.count - length + 1, by: length).map { start in
-      try sha256(Array(bytes[start..<start + length]))
+    return stride(from: 0, to: bytes.count - length + 1, by: length).map { start in
+      PictureDigest.of(bytes[start..<start + length])
     }
   }
 
