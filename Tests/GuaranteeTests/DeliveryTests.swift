@@ -10,7 +10,7 @@ import Testing
 import Units
 
 /// What listeners of frames do to one another, and what becomes of frames that are kept.
-@Suite(.exclusive(.mockKit), .exclusive(.processor))
+@Suite(.exclusive(.mockKit))
 struct DeliveryTests {
   private static let frameRate = 24
 
@@ -20,7 +20,7 @@ struct DeliveryTests {
 
   @Test(
     "STALL-5: listeners that keep every frame, take half a second for each, or never return cost the others nothing",
-    arguments: [VideoCodec.raw, .hvc1])
+    .exclusive(.processor), arguments: [VideoCodec.raw, .hvc1])
   func badNeighbours(codec: VideoCodec) async throws {
     try await withGlasses { glasses in
       let session = try await startedSession(with: glasses)
@@ -39,7 +39,7 @@ struct DeliveryTests {
       stream.videoFramePublisher.listen { _ in gate.wait() }.store(in: tokens)
       let watched = WatchedStream(stream)
       stream.start()
-      try await watched.wait(forFrames: 6 * Self.frameRate)
+      try await watched.wait(forFrames: 4 * Self.frameRate)
 
       // Of what the glasses sent, that is: how many they can encode on a busy machine is another matter.
       let arrived = Double(stream.statistics.units)
@@ -47,9 +47,9 @@ struct DeliveryTests {
       let listeners = stream.frameListeners
       #expect(listeners.map(\.number) == [1, 2, 3, 4])
       #expect(listeners[0].dropped == 0)
-      #expect(listeners[1].dropped > 3 * Self.frameRate / 2)
+      #expect(listeners[1].dropped > Self.frameRate)
       #expect(listeners[2].delivered == 1)
-      #expect(listeners[2].dropped >= 6 * Self.frameRate - 1 - 32 - 2)
+      #expect(listeners[2].dropped >= 4 * Self.frameRate - 1 - 32 - 2)
       #expect(listeners[3].dropped == 0)
       let sum = listeners.reduce(0) { $0 + $1.dropped }
       #expect(stream.statistics.drops.listeners >= UInt64(sum))
@@ -123,7 +123,7 @@ struct DeliveryTests {
       clock.advance(by: .seconds(3))
       let before = kept.withLock { $0 }.compactMap { Picture($0) }
       later.withLock { $0 = ([], 0) }
-      clock.advance(by: .seconds(90))
+      clock.advance(by: .seconds(30))
       let after = kept.withLock { $0 }.compactMap { Picture($0) }
       #expect(before.count == 48)
       #expect(before == after)
@@ -131,9 +131,9 @@ struct DeliveryTests {
       #expect(Set(before.map(\.address)).count == 48)
       #expect(Set(before.map(\.hash)).count > 40)
       let (addresses, count) = later.withLock { $0 }
-      #expect(count > 2000)
+      #expect(count > 650)
       #expect(addresses.isDisjoint(with: before.map(\.address)))
-      // What was given back serves the next pictures: a handful of buffers for thousands.
+      // What was given back serves the next pictures: a handful of buffers for hundreds.
       #expect(addresses.count <= 8, "\(addresses.count) buffers")
       #expect(watched.stream.statistics.drops.total == 0)
       await token.cancel()

@@ -9,18 +9,16 @@ import Testing
 /// A hundred times from nothing to a stream and back, without a pause, on real threads.
 @Suite(.exclusive(.mockKit))
 struct CyclesTests {
-  @Test(
-    "LIFE-3: a hundred cycles with photos, recordings and faults leave nothing, and the next start streams",
-    arguments: [VideoCodec.raw, .hvc1])
-  func hundredCycles(codec: VideoCodec) async throws {
+  @Test("LIFE-3: a hundred cycles with photos, recordings and faults leave nothing, and the next start streams")
+  func hundredCycles() async throws {
     let before = ProcessResources.now()
     try await withGlasses { glasses in
       let glasses = try #require(glasses as? SimulatedGlasses)
-      for number in 0..<100 { try await cycle(number, codec, glasses) }
+      for number in 0..<100 { try await cycle(number, Self.codec(number), glasses) }
       glasses.link.clear()
       #expect(glasses.agent.sessionCount == 0)
       let session = try await startedSession(with: glasses)
-      let watched = WatchedStream(try #require(try session.addCamera(config: Self.configuration(codec))).stream)
+      let watched = WatchedStream(try #require(try session.addCamera(config: Self.configuration(.raw))).stream)
       watched.stream.start()
       try await watched.events.wait("streaming", within: .seconds(3)) { $0.last == .state(.streaming) }
       #expect(glasses.agent.sessionCount == 1)
@@ -73,6 +71,9 @@ struct CyclesTests {
     default: break
     }
   }
+
+  /// Each third decodes, so that whatever else depends on the number meets both.
+  private static func codec(_ number: Int) -> VideoCodec { number.isMultiple(of: 3) ? .raw : .hvc1 }
 
   private static func configuration(_ codec: VideoCodec) -> StreamConfiguration {
     StreamConfiguration(videoCodec: codec, resolution: .low, frameRate: 30)

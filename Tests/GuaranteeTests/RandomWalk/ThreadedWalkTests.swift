@@ -11,7 +11,7 @@ import Units
 struct ThreadedWalkTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["GLASSWING_WALK_SEEDS"].flatMap { UInt64($0.prefix { $0 != "-" }) } ?? 1
-  private static let seconds = environment["GLASSWING_WALK_SECONDS"].flatMap(Int.init) ?? 10
+  private static let seconds = environment["GLASSWING_WALK_SECONDS"].flatMap(Int.init) ?? 4
   private static let walkers = 6
 
   @Test("walkers on six threads at once break nothing, and nothing is left of them (LIFE-1, LIFE-2, LIFE-5)")
