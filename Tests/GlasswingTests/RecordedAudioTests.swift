@@ -31,10 +31,22 @@ struct RecordedAudioTests {
 
   /// Sound of a quiet tone with a beep of 100 ms in each second, as frames of 20 ms.
   struct Beeps {
-    var format = PCMFormat(sampleRate: 48_000, channels: 1)
-    var start = 100.0
-    /// What the device's clock runs fast by, in millionths.
-    var skew = 0.0
+    private static let start = 100.0
+    /// One second of it, which repeats.
+    private let second: [AVAudioPCMBuffer]
+
+    init(format: PCMFormat = PCMFormat(sampleRate: 48_000, channels: 1)) {
+      let rate = format.sampleRate
+      var samples = SineTone.samples(frequency: 440, level: 0.01, sampleRate: rate, count: rate)
+      let beep = SineTone.samples(frequency: 1000, level: 0.25, sampleRate: rate, count: rate / 10)
+      for (index, sample) in beep.enumerated() { samples[index] += sample }
+      second = stride(from: 0, to: rate, by: rate / 50).compactMap { first in
+        let block = Array(samples[first..<first + rate / 50])
+        return AVAudioPCMBuffer(
+          sampleRate: rate, channels: format.channels,
+          interleaved: SineTone.interleaved(Array(repeating: block, count: format.channels)))
+      }
+    }
 
     /// - Parameters:
     ///   - seconds: of the presentation's time.
@@ -42,20 +54,11 @@ struct RecordedAudioTests {
     func blocks(
       from first: Double, to last: Double, leavingOut: [Range<Double>] = []
     ) -> [(buffer: AVAudioPCMBuffer, time: Double)] {
-      let frames = format.sampleRate / 50
-      let length = Double(frames) / Double(format.sampleRate) / (1 + skew / 1e6)
-      return (0..<Int(((last - first) / length).rounded())).compactMap { number in
-        let time = first + Double(number) * length
+      (0..<Int(((last - first) * 50).rounded())).compactMap { number in
+        let time = first + Double(number) / 50
         guard !leavingOut.contains(where: { $0.contains(time) }) else { return nil }
-        let samples = (0..<frames).flatMap { frame -> [Float] in
-          let second = time - start + Double(frame) * length / Double(frames)
-          let beep = second - second.rounded(.down) < 0.1 ? 0.25 * sin(2 * Double.pi * 1000 * second) : 0
-          let value = Float(beep + 0.01 * sin(2 * Double.pi * 440 * second))
-          return [Float](repeating: value, count: format.channels)
-        }
-        let buffer = AVAudioPCMBuffer(
-          sampleRate: format.sampleRate, channels: format.channels, interleaved: samples)
-        return buffer.map { ($0, time) }
+        let index = Int(((time - Self.start) * 50).rounded()) % 50
+        return (second[index < 0 ? index + 50 : index], time)
       }
     }
   }

@@ -52,10 +52,27 @@ package enum CommandLineTool {
 
 /// Strangers' opinions on a media file: what `ffprobe` and `ffmpeg` make of it.
 package enum MediaInspector {
+  /// A part of a file, by the file's stamps in seconds.
+  package struct Stretch: Sendable {
+    let start: Double
+    let seconds: Double
+
+    package init(start: Double, seconds: Double) {
+      self.start = start
+      self.seconds = seconds
+    }
+
+    /// What `ffmpeg` needs in front of its input to read no more than that, with stamps as they are.
+    package var settings: [String] { ["-ss", "\(start)", "-t", "\(seconds)", "-copyts"] }
+  }
+
   /// Decodes the whole file with `ffmpeg -v error -xerror`; returns all that it complained of (empty: nothing) and
   /// throws when it failed.
-  package static func complaints(_ path: String) throws -> String {
-    try CommandLineTool.run("ffmpeg", ["-v", "error", "-xerror", "-nostdin", "-i", path, "-f", "null", "-"]).errors
+  ///
+  /// - Parameter stretch: else the whole file.
+  package static func complaints(_ path: String, in stretch: Stretch? = nil) throws -> String {
+    let input = ["-v", "error", "-xerror", "-nostdin"] + (stretch?.settings ?? []) + ["-i", path]
+    return try CommandLineTool.run("ffmpeg", input + ["-f", "null", "-"]).errors
   }
 
   /// Pictures that decode out of the first video track.

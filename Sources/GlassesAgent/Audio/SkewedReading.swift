@@ -16,6 +16,7 @@ extension AudioSource {
     let begin = position - Double(first)
     samples.reserveCapacity(samples.count + frames * channels)
     own.withUnsafeBufferPointer { own in
+      guard let own = own.baseAddress else { return }
       for frame in 0..<frames {
         let place = begin + step * Double(frame)
         let whole = Int(place)

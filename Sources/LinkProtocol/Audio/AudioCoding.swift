@@ -61,10 +61,14 @@ extension AudioUnit {
 
   /// IEEE 754: an exponent of ones alone is an infinity or no number.
   private var isFinite: Bool {
-    payload.withUnsafeBytes { bytes in
-      stride(from: 0, to: bytes.count - 3, by: 4).allSatisfy { place in
-        bytes[place + 3] & 0x7f != 0x7f || bytes[place + 2] & 0x80 == 0
+    payload.withUnsafeBufferPointer { bytes in
+      guard let base = bytes.baseAddress else { return true }
+      var place = 3
+      while place < bytes.count {
+        if base[place] & 0x7f == 0x7f, base[place - 1] & 0x80 != 0 { return false }
+        place += 4
       }
+      return true
     }
   }
 }

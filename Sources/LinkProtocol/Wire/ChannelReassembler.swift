@@ -78,7 +78,11 @@ struct ChannelReassembler: Sendable {
   mutating func nextUnit() -> WholeUnit? { whole.isEmpty ? nil : whole.removeFirst() }
 
   /// When a whole unit has waited long enough for the ones before it.
-  var nextDeadline: Instant? { assemblies.lazy.compactMap(\.completed).min().map { $0 + rules.patience } }
+  var nextDeadline: Instant? {
+    // Asked after each step of the link, and nearly always there is none.
+    guard !assemblies.isEmpty else { return nil }
+    return assemblies.lazy.compactMap(\.completed).min().map { $0 + rules.patience }
+  }
 
   mutating func timeout(at now: Instant) throws(LinkProtocolError) {
     guard let due = assemblies.last(where: { $0.completed.map { $0 + rules.patience <= now } ?? false }) else { return }

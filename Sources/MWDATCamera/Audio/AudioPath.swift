@@ -147,10 +147,15 @@ extension [Float] {
     let count = bytes.count / MemoryLayout<Float>.size
     self.init(unsafeUninitializedCapacity: count) { samples, initialized in
       bytes.withUnsafeBytes { bytes in
-        for index in 0..<count {
-          let bits = bytes.loadUnaligned(fromByteOffset: index * MemoryLayout<Float>.size, as: UInt32.self)
-          samples.initializeElement(at: index, to: Float(bitPattern: UInt32(littleEndian: bits)))
-        }
+        #if _endian(little)
+          UnsafeMutableRawBufferPointer(samples).copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: bytes.prefix(count * MemoryLayout<Float>.size)))
+        #else
+          for index in 0..<count {
+            let bits = bytes.loadUnaligned(fromByteOffset: index * MemoryLayout<Float>.size, as: UInt32.self)
+            samples.initializeElement(at: index, to: Float(bitPattern: UInt32(littleEndian: bits)))
+          }
+        #endif
       }
       initialized = count
     }

@@ -70,10 +70,7 @@ struct DriftInterpolator {
   private mutating func read(until end: Double, restingUntil restingEnd: Int) -> [Float] {
     var output: [Float] = []
     output.reserveCapacity(max(0, restingEnd - index + 2) * channels)
-    while !isResting, Double(index) + fraction < end {
-      interpolate(into: &output)
-      advance()
-    }
+    if !isResting { interpolate(until: end, into: &output) }
     if isResting, index < restingEnd {
       output += buffer[index * channels..<restingEnd * channels]
       index = restingEnd
@@ -98,44 +95,69 @@ struct DriftInterpolator {
     index = buffer.count / channels
   }
 
-  private mutating func advance() {
-    if excess != 0 {
-      fraction += 1 / (1 + excess / 1_000_000)
-      let whole = fraction.rounded(.down)
-      index += Int(whole)
-      fraction -= whole
-      return
-    }
-    index += 1
-    fraction = fraction < 0.5 ? max(0, fraction - Self.glide) : fraction + Self.glide
-    if fraction >= 1 {
-      fraction = 0
-      index += 1
-    }
-  }
-
-  private func interpolate(into output: inout [Float]) {
-    let scaled = fraction * Double(SincTable.phases)
-    let phase = Int(scaled)
-    let between = Float(scaled - Double(phase))
-    let first = (index - Self.half + 1) * channels
+  /// Frames at positions before `end`, until positions rest.
+  private mutating func interpolate(until end: Double, into output: inout [Float]) {
+    let channels = channels
+    let step = 1 / (1 + excess / 1_000_000)
+    let glides = excess == 0
+    var (index, fraction) = (index, fraction)
+    defer { (self.index, self.fraction) = (index, fraction) }
     SincTable.coefficients.withUnsafeBufferPointer { table in
       buffer.withUnsafeBufferPointer { samples in
-        for channel in 0..<channels {
-          var sum: Float = 0
-          var tap = phase * SincTable.taps
-          var sample = first + channel
-          let end = tap + SincTable.taps
-          while tap < end {
-            let lower = table[tap]
-            sum += samples[sample] * (lower + between * (table[tap + SincTable.taps] - lower))
-            tap += 1
-            sample += channels
+        guard let table = table.baseAddress, let samples = samples.baseAddress else { return }
+        while Double(index) + fraction < end {
+          let scaled = fraction * Double(SincTable.phases)
+          let phase = Int(scaled)
+          let first = samples + (index - Self.half + 1) * channels
+          for channel in 0..<channels {
+            output.append(
+              Self.value(
+                first + channel, channels, by: table + phase * SincTable.taps, Float(scaled - Double(phase))))
           }
-          output.append(sum)
+          guard glides else {
+            fraction += step
+            let whole = Int(fraction)
+            index += whole
+            fraction -= Double(whole)
+            continue
+          }
+          index += 1
+          fraction = fraction < 0.5 ? max(0, fraction - Self.glide) : fraction + Self.glide
+          if fraction >= 1 {
+            fraction = 0
+            index += 1
+          }
+          if fraction == 0 { return }
         }
       }
     }
+  }
+
+  /// The sum of every `step`-th sample, weighted by taps between those of a phase and of the next. Four sums side by side
+  /// for each phase: none waits for another.
+  private static func value(
+    _ samples: UnsafePointer<Float>, _ step: Int, by lower: UnsafePointer<Float>, _ between: Float
+  ) -> Float {
+    let upper = lower + SincTable.taps
+    var (a, b, c, d): (Float, Float, Float, Float) = (0, 0, 0, 0)
+    var (e, f, g, h): (Float, Float, Float, Float) = (0, 0, 0, 0)
+    var sample = samples
+    var tap = 0
+    while tap < SincTable.taps {
+      let (first, second, third, fourth) = (sample[0], sample[step], sample[2 &* step], sample[3 &* step])
+      a = a + first * lower[tap]
+      b = b + second * lower[tap &+ 1]
+      c = c + third * lower[tap &+ 2]
+      d = d + fourth * lower[tap &+ 3]
+      e = e + first * upper[tap]
+      f = f + second * upper[tap &+ 1]
+      g = g + third * upper[tap &+ 2]
+      h = h + fourth * upper[tap &+ 3]
+      sample += 4 &* step
+      tap = tap &+ 4
+    }
+    let sum = (a + b) + (c + d)
+    return sum + between * ((e + f) + (g + h) - sum)
   }
 
   private static func repeated(_ frame: ArraySlice<Float>, _ count: Int) -> [Float] {

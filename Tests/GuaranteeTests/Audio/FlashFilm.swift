@@ -1,9 +1,6 @@
-import Foundation
-import MWDATCamera
-import MWDATCore
 import TestSupport
 
-/// A film whose picture is white and whose sound beeps for the first 100 ms of each second: 3 s, 25 pictures a second,
+/// A film whose picture is white all over and whose sound beeps for the first 100 ms of each second: 3 s, 25 pictures a second,
 /// AAC at 44.1 kHz.
 enum FlashFilm {
   static func path() throws -> String {
@@ -17,15 +14,5 @@ enum FlashFilm {
         "-preset", "ultrafast", "-threads", "1", "-c:a", "aac", "-b:a", "128k", path,
       ])
     return path
-  }
-
-  /// By the picture's middle.
-  static func isBright(_ frame: VideoFrame) -> Bool {
-    guard let buffer = CMSampleBufferGetImageBuffer(frame.sampleBuffer) else { return false }
-    CVPixelBufferLockBaseAddress(buffer, .readOnly)
-    defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
-    guard let base = CVPixelBufferGetBaseAddressOfPlane(buffer, 0) else { return false }
-    let row = CVPixelBufferGetHeight(buffer) / 2 * CVPixelBufferGetBytesPerRowOfPlane(buffer, 0)
-    return base.load(fromByteOffset: row + CVPixelBufferGetWidth(buffer) / 2, as: UInt8.self) > 128
   }
 }

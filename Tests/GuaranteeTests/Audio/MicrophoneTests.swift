@@ -27,25 +27,10 @@ struct MicrophoneTests {
     let feed = URL(fileURLWithPath: try FlashFilm.path())
     try await withGlassesByHand(feed: feed) { glasses, clock in
       let session = try startedSession(with: glasses, clock)
-      let flashes = Observed<Double>()
       let heard = try await HeardStream.start(in: session, Self.mono, video: .raw, clock)
-      let isBright = Observed<Bool>()
-      let token = heard.stream.videoFramePublisher.listen { frame in
-        let bright = FlashFilm.isBright(frame)
-        if bright, isBright.values.last == false {
-          flashes.record(CMTimeGetSeconds(CMSampleBufferGetPresentationTimeStamp(frame.sampleBuffer)))
-        }
-        isBright.record(bright)
-      }
-      clock.advance(by: .seconds(10))
-      await token.cancel()
-      var detector = BeepDetector(level: 0.25, sampleRate: 16_000)
-      for sound in heard.sounds { detector.take(sound.channels[0], at: Double(sound.presentation.nanoseconds) / 1e9) }
-      #expect(flashes.values.count >= 9)
-      for flash in flashes.values {
-        let nearest = detector.onsets.map { abs($0 - flash) }.min() ?? .infinity
-        #expect(nearest <= 0.020, "\(nearest)")
-      }
+      let watch = FlashAndBeep(heard.stream, light: .middle)
+      try await watch.expectInStep(clock, seconds: 10, "in three rounds")
+      await watch.end()
       #expect(heard.stream.audioStatus?.source == .cameraFeed)
       #expect(heard.watched.errors.isEmpty)
       session.stop()

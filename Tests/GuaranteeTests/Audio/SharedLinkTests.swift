@@ -62,7 +62,7 @@ struct SharedLinkTests {
     "AUD-3: on a link that gets narrow, pictures step down with an event, sound goes on, and neither is older than a second",
     arguments: [500, 900] as [Int64])
   func contention(rate: Int64) async throws {
-    try await withGlassesByHand(encodesLive: true) { glasses, clock in
+    try await withGlassesByHand { glasses, clock in
       let session = try startedSession(with: glasses, clock)
       let heard = try await HeardStream.start(in: session, Self.stereo, resolution: .medium, clock)
       let steps = Observed<StreamHealthEvent>()
@@ -91,7 +91,7 @@ struct SharedLinkTests {
       #expect(late.count >= 480)
       #expect(late.allSatisfy { $0.missing == 0 && !$0.isDiscontinuity })
       glasses.link.limit(nil)
-      clock.advance(by: .seconds(30))
+      clock.walk(.seconds(30), until: { heard.stream.audioStatus?.codec == .pcm })
       #expect(heard.stream.audioStatus?.codec == .pcm)
       session.stop()
     }

@@ -24,7 +24,7 @@ enum WAVFile {
     number(UInt16(32))
     text("data")
     number(dataLength)
-    for sample in samples { number(sample.bitPattern) }
+    samples.map(\.bitPattern.littleEndian).withUnsafeBytes { bytes.append(contentsOf: $0) }
     let url = URL(fileURLWithPath: try MediaFactory.newPath("wav"))
     try bytes.write(to: url)
     return url

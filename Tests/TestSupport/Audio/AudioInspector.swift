@@ -28,30 +28,41 @@ package enum AudioInspector {
 
   /// All samples of the first sound track from its first on, interleaved, as ffmpeg decodes them.
   package static func samples(_ path: String, rate: Int, channels: Int = 1) throws -> [Float] {
-    try decoded(path, ["-ac", "\(channels)", "-ar", "\(rate)"])
+    try decoded(path, ["-v", "error"], ["-ac", "\(channels)", "-ar", "\(rate)"]).samples
   }
 
   /// When each beep of 1 kHz begins, in seconds of the file's time; gaps of the stamps are gaps here.
-  package static func onsets(_ path: String, level: Double = 0.25) throws -> [Double] {
-    let rate = 48_000
-    // Frames are put at their stamps, with silence between them.
-    let filter = "aresample=\(rate):async=1:first_pts=0:min_hard_comp=0.001"
-    let samples = try decoded(path, ["-af", filter, "-ac", "1"], keepsStamps: true)
+  ///
+  /// - Parameter stretch: else the whole file.
+  package static func onsets(
+    _ path: String, level: Double = 0.25, in stretch: MediaInspector.Stretch? = nil
+  ) throws -> [Double] {
+    let rate = 16_000
+    // Frames are put at their stamps, with silence between them; ffmpeg else begins to count at the file's earliest.
+    let filter = "aresample=\(rate):async=1:min_hard_comp=0.001,ashowinfo"
+    let (samples, report) = try decoded(
+      path, ["-v", "info"] + (stretch?.settings ?? ["-copyts"]), ["-af", filter, "-ac", "1"])
+    let first = report.split(separator: "\n").lazy.compactMap { number(after: "pts_time:", in: $0) }.first
     var detector = BeepDetector(level: level, sampleRate: rate)
-    detector.take(samples, at: 0)
+    detector.take(samples, at: first ?? 0)
     return detector.onsets
   }
 
+  /// The number that follows a name in what a program wrote.
+  package static func number(after name: String, in line: Substring) -> Double? {
+    line.range(of: name).flatMap { range in
+      Double(line[range.upperBound...].drop { $0 == " " }.prefix { $0.isNumber || $0 == "." || $0 == "-" })
+    }
+  }
+
   private static func decoded(
-    _ path: String, _ settings: [String], keepsStamps: Bool = false
-  ) throws -> [Float] {
+    _ path: String, _ input: [String], _ settings: [String]
+  ) throws -> (samples: [Float], report: String) {
     let raw = try MediaFactory.newPath("f32")
-    // ffmpeg else begins to count at the file's earliest stamp.
-    let counting = keepsStamps ? ["-copyts"] : []
-    let input = ["-v", "error", "-nostdin", "-y"] + counting + ["-i", path, "-map", "0:a:0"]
-    try CommandLineTool.run("ffmpeg", input + settings + ["-f", "f32le", "-c:a", "pcm_f32le", raw])
+    let arguments = ["-nostdin", "-y"] + input + ["-i", path, "-map", "0:a:0"] + settings
+    let report = try CommandLineTool.run("ffmpeg", arguments + ["-f", "f32le", "-c:a", "pcm_f32le", raw]).errors
     let data = try Data(contentsOf: URL(fileURLWithPath: raw))
     try FileManager.default.removeItem(atPath: raw)
-    return data.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    return (data.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }, report)
   }
 }

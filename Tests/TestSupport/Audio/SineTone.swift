@@ -10,14 +10,23 @@ package enum SineTone {
   package static func samples(
     frequency: Double, level: Float = 0.5, sampleRate: Int, count: Int, from first: Int = 0
   ) -> [Float] {
-    (first..<first + count).map { index in
-      level * Float(sin(2 * .pi * frequency * Double(index) / Double(sampleRate)))
+    let step = 2 * Double.pi * frequency / Double(sampleRate)
+    return [Float](unsafeUninitializedCapacity: count) { samples, initialized in
+      guard let base = samples.baseAddress else { return }
+      for index in 0..<count { base[index] = level * Float(sin(step * Double(first + index))) }
+      initialized = count
     }
   }
 
   /// Channels' samples one after the other for each moment, as many as the shortest has.
   package static func interleaved(_ channels: [[Float]]) -> [Float] {
     let frames = channels.map(\.count).min() ?? 0
-    return (0..<frames).flatMap { frame in channels.map { $0[frame] } }
+    guard channels.count > 1 else { return channels.first ?? [] }
+    var samples: [Float] = []
+    samples.reserveCapacity(frames * channels.count)
+    for frame in 0..<frames {
+      for channel in channels { samples.append(channel[frame]) }
+    }
+    return samples
   }
 }

@@ -9,31 +9,29 @@ package enum ToneMeter {
     var first: Double?
     var last = 0.0
     var periods = -1
-    for (index, pair) in zip(samples, samples.dropFirst()).enumerated() where pair.0 < 0 && pair.1 >= 0 {
-      // Between the two samples, on the straight line through them.
-      last = Double(index) + Double(pair.0 / (pair.0 - pair.1))
-      if first == nil { first = last }
-      periods += 1
+    samples.withUnsafeBufferPointer { samples in
+      guard let base = samples.baseAddress else { return }
+      for index in 1..<max(samples.count, 1) where base[index] >= 0 && base[index - 1] < 0 {
+        // Between the two samples, on the straight line through them.
+        last = Double(index - 1) + Double(base[index - 1] / (base[index - 1] - base[index]))
+        if first == nil { first = last }
+        periods += 1
+      }
     }
     guard let first, periods > 0 else { return nil }
     return Double(periods) * Double(sampleRate) / (last - first)
   }
 
-  /// The amplitude of one frequency among the samples, by the Fourier sum at it.
+  /// The amplitude of one frequency among the samples: the Fourier sum at it, by Goertzel's recursion.
   package static func level(of frequency: Double, in samples: [Float], sampleRate: Int) -> Double {
     guard !samples.isEmpty else { return 0 }
-    let step = 2 * .pi * frequency / Double(sampleRate)
-    var (cosine, sine) = (0.0, 0.0)
-    for (index, sample) in samples.enumerated() {
-      cosine += Double(sample) * cos(step * Double(index))
-      sine += Double(sample) * sin(step * Double(index))
+    let twice = 2 * cos(2 * .pi * frequency / Double(sampleRate))
+    var (now, before) = (0.0, 0.0)
+    samples.withUnsafeBufferPointer { samples in
+      guard let base = samples.baseAddress else { return }
+      for index in 0..<samples.count { (now, before) = (Double(base[index]) + twice * now - before, now) }
     }
-    return 2 * (cosine * cosine + sine * sine).squareRoot() / Double(samples.count)
-  }
-
-  /// The root of the mean square.
-  package static func effectiveLevel(of samples: [Float]) -> Double {
-    guard !samples.isEmpty else { return 0 }
-    return (samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(samples.count)).squareRoot()
+    let power = now * now + before * before - twice * now * before
+    return 2 * max(power, 0).squareRoot() / Double(samples.count)
   }
 }
