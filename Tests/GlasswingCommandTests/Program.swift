@@ -17,11 +17,19 @@ enum Program {
   }
 
   /// Starts it, and returns at once.
-  static func start(_ arguments: String...) throws -> Process {
+  static func start(_ arguments: String...) throws -> Process { try start(arguments) }
+
+  /// - Parameter output: the file that its standard output is to go to; nil for none.
+  static func start(_ arguments: [String], output: String? = nil) throws -> Process {
     let process = Process()
     process.executableURL = URL(filePath: path ?? "glasswing")
     process.arguments = arguments
-    process.standardOutput = FileHandle.nullDevice
+    if let output {
+      try Data().write(to: URL(filePath: output))
+      process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+    } else {
+      process.standardOutput = FileHandle.nullDevice
+    }
     process.standardError = FileHandle.nullDevice
     process.standardInput = FileHandle.nullDevice
     try process.run()

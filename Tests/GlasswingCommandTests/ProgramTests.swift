@@ -31,13 +31,14 @@ struct ProgramTests {
     #expect(result.errors.contains("\(json.frames) frames"))
   }
 
-  @Test("record without a feed records the test pattern", .needsRealTimeSpeed)
+  @Test("record without a feed records the test pattern, with sound in the codec asked for", .needsRealTimeSpeed)
   func recordsPattern() throws {
     let path = try MediaFactory.newPath("mov")
-    let result = try Program.run("record", "--simulate", "-o", path, "--seconds", "1", "-q")
+    let result = try Program.run("record", "--simulate", "-o", path, "--seconds", "1", "--audio-codec", "pcm", "-q")
     #expect(result.status == 0)
     #expect(result.errors == "")
     #expect(result.output == "")
+    #expect(try AudioInspector.field("codec_name", path) == "pcm_f32le")
     #expect((28...31).contains(try MediaInspector.pictureCount(path)))
     #expect(try MediaInspector.complaints(path) == "")
   }
@@ -113,16 +114,23 @@ struct ProgramTests {
     ])
   func signals(_ signal: Int32, _ seconds: String, _ status: Int32) async throws {
     let path = try MediaFactory.newPath("mp4")
-    let process =
-      seconds.isEmpty
-      ? try Program.start("record", "--simulate", "-o", path)
-      : try Program.start("record", "--simulate", "-o", path, "--seconds", seconds)
+    let output = try MediaFactory.newPath("json")
+    let asked = seconds.isEmpty ? [] : ["--seconds", seconds]
+    let process = try Program.start(["record", "--simulate", "--json", "-o", path] + asked, output: output)
     try await grow(path, to: 150_000)
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
     #expect(process.terminationStatus == status)
+    let json = try JSONDecoder().decode(RecordCommand.Result.self, from: Data(contentsOf: URL(filePath: output)))
+    #expect(json.complete == (status == 0))
     #expect(try MediaInspector.complaints(path) == "")
-    #expect(try MediaInspector.pictureCount(path) > 15)
+    // 150 kB are about a second; all that the program says is in the file, of pictures and of sound.
+    #expect(json.frames > 15)
+    #expect(try MediaInspector.pictureCount(path) == json.frames)
+    let times = try TrackTimes(path)
+    #expect(abs(times.video.length - json.seconds) < 0.002)
+    #expect(abs(times.audio.length - (try #require(json.audioSeconds))) < 0.002)
+    #expect(abs(times.audio.end - times.video.end) <= 0.05)
   }
 
   @Test("REC-1: after kill -9 the file plays, and has everything up to 2 s before", arguments: ["mp4", "mov", "mkv"])

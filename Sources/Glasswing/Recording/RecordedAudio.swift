@@ -1,15 +1,18 @@
 import MediaEngine
 import Units
 
-/// A recording's sound, between its queue and the muxer: what comes before the first picture waits for it, and coded packets wait
-/// for the picture that belongs beside them.
+/// A recording's sound, between its queue and the muxer: what comes before the first picture waits for it, and coded
+/// packets wait for the picture that belongs beside them.
 ///
-/// Pictures never wait for sound. Sound waits for pictures 0.5 s at most, in the packets' own times; so packets stand in the
-/// file in the order of their times, as long as both come, and what has come is written soon, when only one does.
+/// Pictures never wait for sound. Sound waits for pictures 0.5 s at most, in the packets' own times; so packets stand
+/// in the file in the order of their times, as long as both come, and what has come is written soon, when only one
+/// does. Packets are fetched one by one, and coded as they are: a gap's silence is never in memory as a whole.
 struct RecordedAudio {
   /// How much sound before the first picture is kept, since the picture of the same time comes later than the sound.
   private static let longestPreroll: Duration = .seconds(2)
   private static let longestWait: Duration = .milliseconds(500)
+  /// How much longer than the pictures sound may last, since coded sound ends with a whole packet.
+  private static let longestOverrun: Duration = .milliseconds(40)
 
   private let codec: AudioEncoder.Codec
   private let fillsAllGaps: Bool
@@ -17,13 +20,19 @@ struct RecordedAudio {
   private var preroll = FIFO<RecordingAudioBlock>()
   private var prerollLength: Duration = .zero
   private var track: AudioTrackWriter?
-  /// Turns sound of another form into the track's.
-  private var resampler: Resampler?
+  /// Why there is no track, or no more sound for it.
+  private var obstacle: RecordingAudioLoss.Cause?
   private var waiting = FIFO<AudioTrackWriter.Packet>()
   /// The recording's beginning; nil before it.
   private var begin: Instant?
-  /// Sound that is in no file.
-  private(set) var dropped: Duration = .zero
+  /// When the last packet that was fetched is over.
+  private var fetched: Instant?
+  /// The end of the last picture, once no more come.
+  private var end: Instant?
+  private var loss = AudioLossWatch()
+  private var events: [RecordingEvent] = []
+  /// Sound that belongs to no picture: from before the first, or after the end of the last.
+  private(set) var outside: Duration = .zero
 
   init(codec: AudioEncoder.Codec, container: FragmentedMuxer.Container) {
     self.codec = codec
@@ -32,19 +41,38 @@ struct RecordedAudio {
 
   var encoder: AudioEncoder? { track?.encoder }
   /// Silence that stands where sound was missing.
-  var filled: Duration { track.map { $0.encoder.input.duration(frames: $0.counts.filled) } ?? .zero }
-  /// Sound that overlapped what came before.
-  var overlapping: Duration { track.map { $0.encoder.input.duration(frames: $0.counts.overlapping) } ?? .zero }
+  var filled: Duration { duration(\.filled) }
+  /// Sound that is in no file, and should be.
+  var dropped: Duration { loss.total + duration(\.overlapping) }
+  /// How often the sound's times began anew.
+  var restarts: Int { track?.counts.restarts ?? 0 }
+
+  private func duration(_ count: KeyPath<AudioTrackWriter.Counts, Int>) -> Duration {
+    track.map { $0.encoder.input.duration(frames: $0.counts[keyPath: count]) } ?? .zero
+  }
+
+  /// What is to be told since it was asked last.
+  mutating func takeEvents() -> [RecordingEvent] {
+    defer { events = [] }
+    return events
+  }
 
   /// Says what form the sound will have, so that its track is there before it.
   mutating func expect(_ format: PCMFormat) { expected = expected ?? format }
 
   /// The first picture is at hand: makes the track, if the sound's form is known by now.
   mutating func prepare() {
-    guard track == nil, begin == nil, let format = expected ?? preroll.first?.format else { return }
-    // Sound that can't be coded costs the sound alone.
-    guard let encoder = try? AudioEncoder(codec, format) else { return }
-    track = AudioTrackWriter(encoder: encoder, fillsAllGaps: fillsAllGaps)
+    guard track == nil, begin == nil else { return }
+    guard let format = expected ?? preroll.first?.format else {
+      obstacle = .noTrack
+      return
+    }
+    do throws(MediaError) {
+      track = AudioTrackWriter(encoder: try AudioEncoder(codec, format), fillsAllGaps: fillsAllGaps)
+    } catch {
+      // It costs the sound alone; told when some comes.
+      obstacle = .unsupportedForm
+    }
   }
 
   /// The first picture is in the file. Sound from then on goes beside it.
@@ -56,17 +84,15 @@ struct RecordedAudio {
 
   mutating func take(_ sound: RecordingAudioBlock) {
     guard let begin else { return keep(sound) }
-    guard track != nil else {
-      dropped += sound.duration
-      return
-    }
+    guard obstacle == nil, track != nil else { return lose(sound.duration, obstacle ?? .noTrack) }
     // Only the beginning can lie before the first picture.
-    guard track?.next == nil else { return encode(sound) }
+    guard track?.next == nil else { return append(sound) }
     let rest = sound.from(begin)
-    dropped += sound.duration - (rest?.duration ?? .zero)
-    guard let rest else { return }
-    if let presentation = rest.presentation, presentation - begin > .milliseconds(20) { encode(silence(at: begin)) }
-    encode(rest)
+    outside += sound.duration - (rest?.duration ?? .zero)
+    guard var rest else { return }
+    rest.presentation = rest.presentation ?? begin
+    if let presentation = rest.presentation, presentation - begin > .milliseconds(20) { append(silence(at: begin)) }
+    append(rest)
   }
 
   /// Sound that comes late is preceded by what fills any other gap: players expect each track to begin with the file.
@@ -76,28 +102,64 @@ struct RecordedAudio {
     return RecordingAudioBlock(format: format, samples: samples, presentation: begin)
   }
 
-  /// Packets that belong before a picture, or that have waited long enough.
-  mutating func ready(before picture: Instant?) -> [AudioTrackWriter.Packet] {
-    var packets: [AudioTrackWriter.Packet] = []
-    while let first = waiting.first, let last = waiting.last {
+  /// The next packet that belongs before a picture, or that has waited long enough; nil for none.
+  mutating func next(before picture: Instant?) -> AudioTrackWriter.Packet? {
+    repeat {
+      guard let first = waiting.first, let last = waiting.last else { continue }
       let isDue = picture.map { first.presentation < $0 } ?? false
-      guard isDue || last.presentation - first.presentation > Self.longestWait else { break }
-      if let packet = waiting.popFirst() { packets.append(packet) }
+      // By more than that in either direction: then the sound's clock began anew.
+      let span = last.presentation - first.presentation
+      if isDue || span > Self.longestWait || span < .zero { return fetch() }
+    } while code()
+    return nil
+  }
+
+  /// The next of all that waits; nil for none.
+  mutating func next() -> AudioTrackWriter.Packet? {
+    while true {
+      if let packet = fetch() { return packet }
+      guard code() else { return nil }
     }
-    return packets
   }
 
-  /// All that waits.
-  mutating func readyNow() -> [AudioTrackWriter.Packet] {
-    var packets: [AudioTrackWriter.Packet] = []
-    while let packet = waiting.popFirst() { packets.append(packet) }
-    return packets
+  /// No more sound comes. The rest is to be fetched by `nextOfRest`.
+  ///
+  /// - Parameters:
+  ///   - picture: when the last picture is shown; nil where no picture had a time.
+  ///   - frame: how long it is.
+  mutating func finish(beside picture: Instant?, lasting frame: Duration) {
+    let last = picture.map { $0..<max($0, $0 + frame) }
+    if let last {
+      // Sound that has long gone on without pictures is kept whole; else it goes no further than what is in the file.
+      let reached = max(last.upperBound, fetched ?? last.upperBound)
+      end = reached - last.upperBound > Self.longestWait * 2 ? nil : reached
+    }
+    do throws(MediaError) {
+      try track?.finish(beside: last)
+    } catch {
+      fail()
+    }
   }
 
-  /// The rest, as far as it begins before the last picture ends.
-  mutating func finish(before end: Instant?) -> [AudioTrackWriter.Packet] {
-    if let rest = try? track?.finish() { for packet in rest { waiting.append(packet) } }
-    return readyNow().filter { packet in end.map { packet.presentation < $0 } ?? true }
+  /// The next of the rest: what belongs beside pictures, so that both end together.
+  mutating func nextOfRest() -> AudioTrackWriter.Packet? {
+    while let packet = next() {
+      guard let end, let encoder else { return packet }
+      let over = packet.presentation + encoder.decodedLength(of: packet) - end
+      // Half of a long packet: leaving it out costs as much as it would be too long.
+      let longest = max(Self.longestOverrun, encoder.output.duration(frames: encoder.packetFrames / 2))
+      let isOutside = packet.presentation >= end || over > longest
+      // A time far ahead is of a clock that began anew, and says nothing of the pictures.
+      guard isOutside, over < AudioTrackWriter.longestGap else { return encoder.cut(packet, at: end) }
+      outside += encoder.output.duration(frames: packet.frames)
+    }
+    return nil
+  }
+
+  private mutating func fetch() -> AudioTrackWriter.Packet? {
+    guard let packet = waiting.popFirst() else { return nil }
+    fetched = encoder.map { packet.presentation + $0.output.duration(frames: packet.frames) }
+    return packet
   }
 
   private mutating func keep(_ sound: RecordingAudioBlock) {
@@ -105,23 +167,65 @@ struct RecordedAudio {
     prerollLength += sound.duration
     while prerollLength > Self.longestPreroll, let oldest = preroll.popFirst() {
       prerollLength -= oldest.duration
-      dropped += oldest.duration
+      outside += oldest.duration
     }
   }
 
-  private mutating func encode(_ sound: RecordingAudioBlock) {
+  private mutating func append(_ sound: RecordingAudioBlock) {
     do throws(MediaError) {
-      let samples = try converted(sound)
-      for packet in try track?.append(samples, at: sound.presentation) ?? [] { waiting.append(packet) }
+      try track?.append(sound.samples, of: sound.format, at: sound.presentation)
+      if let event = loss.took() { events.append(event) }
     } catch {
-      // It is the sound's alone to lose.
-      dropped += sound.duration
+      // A form that can't be converted; the next may be one that can.
+      lose(sound.duration, .unsupportedForm)
     }
   }
 
-  private mutating func converted(_ sound: RecordingAudioBlock) throws(MediaError) -> [Float] {
-    guard let format = track?.encoder.input, format != sound.format else { return sound.samples }
-    if resampler?.from != sound.format { resampler = try Resampler(from: sound.format, to: format) }
-    return try resampler?.convert(sound.samples) ?? []
+  /// Codes a piece; false when nothing is left to do.
+  private mutating func code() -> Bool {
+    guard obstacle == nil else { return false }
+    do throws(MediaError) {
+      guard let packets = try track?.code() else { return false }
+      for packet in packets { waiting.append(packet) }
+      return true
+    } catch {
+      fail()
+      return false
+    }
+  }
+
+  /// The sound's alone to lose; what has been coded stays.
+  private mutating func fail() {
+    obstacle = .encoderFailed
+    lose(.zero, .encoderFailed)
+  }
+
+  private mutating func lose(_ duration: Duration, _ cause: RecordingAudioLoss.Cause) {
+    if let event = loss.lost(duration, cause) { events.append(event) }
+  }
+}
+
+extension AudioEncoder {
+  /// How much sound a decoder makes of a packet: a whole one, where the codec has no shorter.
+  fileprivate func decodedLength(of packet: AudioTrackWriter.Packet) -> Duration {
+    switch codec {
+    case .aac, .opus: output.duration(frames: max(packetFrames, packet.frames))
+    case .flac, .pcm16, .pcmFloat: output.duration(frames: packet.frames)
+    }
+  }
+
+  /// A packet that says no more than what is before the end, as far as the codec lets it; unchanged where it ends
+  /// before.
+  fileprivate func cut(_ packet: AudioTrackWriter.Packet, at end: Instant) -> AudioTrackWriter.Packet {
+    let frames = output.frames(in: end - packet.presentation)
+    guard 1..<packet.frames ~= frames else { return packet }
+    var packet = packet
+    switch codec {
+    case .flac: return packet
+    case .aac, .opus: break
+    case .pcm16, .pcmFloat: packet.bytes.removeLast((packet.frames - frames) * (packet.bytes.count / packet.frames))
+    }
+    packet.frames = frames
+    return packet
   }
 }

@@ -101,8 +101,8 @@ final class RecorderCore: Sendable {
       expectAudio(sound.recordedFormat)
       tokens.append(
         stream.audioFramePublisher.listen { [weak self] frame in
-          guard let sound = try? RecordingAudioBlock(frame.pcmBuffer, at: frame.presentationTimeStamp) else { return }
-          _ = try? self?.append(sound)
+          // What ended the recording has been told; nobody is to be thrown to.
+          try? self?.record(frame)
         })
     }
     if !container.isAudioOnly {
@@ -117,6 +117,21 @@ final class RecorderCore: Sendable {
       if state.stream != nil { state.tokens = tokens }
     }
     if !container.isAudioOnly { stream.requestKeyframe() }
+  }
+
+  private func record(_ frame: AudioFrame) throws(RecorderError) {
+    let sound: RecordingAudioBlock
+    do throws(RecorderError) {
+      sound = try RecordingAudioBlock(frame.pcmBuffer, at: frame.presentationTimeStamp)
+    } catch {
+      let rate = frame.pcmBuffer.format.sampleRate
+      let seconds = rate.isFinite && rate >= 1 ? Double(frame.pcmBuffer.frameLength) / rate : 0
+      state.withLock { state in
+        if let event = state.sound.refuse(.seconds(seconds)) { events.send(event) }
+      }
+      throw error
+    }
+    _ = try append(sound)
   }
 
   func append(_ sample: CMSampleBuffer) throws(RecorderError) -> Bool {
@@ -151,9 +166,11 @@ final class RecorderCore: Sendable {
     return try state.withLock { state throws(RecorderError) in
       if case .full = state.phase { return false }
       try Self.checkOpen(state.phase)
-      guard codec != nil, sound.frames > 0, state.sound.offer(sound, at: now) else { return false }
-      beginDraining(&state)
-      return true
+      guard codec != nil, sound.frames > 0 else { return false }
+      let (isTaken, event) = state.sound.offer(sound, at: now)
+      if let event { events.send(event) }
+      if isTaken { beginDraining(&state) }
+      return isTaken
     }
   }
 
@@ -217,9 +234,9 @@ final class RecorderCore: Sendable {
     }
     let statistics = writer.statistics
     state.withLock { $0.written = statistics }
-    if let event = outcome.event { events.send(event) }
+    for event in outcome.events { events.send(event) }
     if outcome.reachedLimit {
-      reachLimit()
+      if case .picture = entry { reachLimit(withPicture: true) } else { reachLimit(withPicture: false) }
     } else {
       scheduleSync()
       scheduleFlush()
@@ -241,10 +258,11 @@ final class RecorderCore: Sendable {
     return .seconds(1) / rate
   }
 
-  private func reachLimit() {
+  /// - Parameter withPicture: whether a picture showed it.
+  private func reachLimit(withPicture: Bool) {
     let isFirst = state.withLock { state in
       // The one that showed it and all that follow were never asked for.
-      state.queue.forgetTaken()
+      if withPicture { state.queue.forgetTaken() }
       state.queue.forgetAll()
       state.sound.forgetAll()
       guard case .recording = state.phase else { return false }
@@ -353,6 +371,7 @@ final class RecorderCore: Sendable {
         failure = error
       }
     }
+    for event in writer.takeEvents() { events.send(event) }
     let outcome = makeOutcome(failure)
     let waiters = state.withLock { state in
       state.phase = .finished(outcome)

@@ -39,6 +39,18 @@ extension RecordingContainer {
   /// Whether it holds sound alone.
   public var isAudioOnly: Bool { audioFile != nil }
 
+  /// What it can keep sound in, in the order of `RecordingAudio`.
+  public var audio: [RecordingAudio] {
+    RecordingAudio.allCases.filter { audio in
+      do throws(RecorderError) {
+        _ = try audioCodec(for: audio)
+        return true
+      } catch {
+        return false
+      }
+    }
+  }
+
   var muxer: FragmentedMuxer.Container? {
     switch self {
     case .mp4: .mp4
@@ -135,56 +147,5 @@ struct RecordingAudioBlock: Sendable {
     return RecordingAudioBlock(
       format: format, samples: Array(samples.dropFirst(dropped * format.channels)),
       presentation: presentation + format.duration(frames: dropped))
-  }
-}
-
-/// The bounded queue between whoever delivers sound and the lane that writes it.
-///
-/// Bound: how long the oldest has waited, and bytes. Drop rule: a newcomer that doesn't fit is dropped; its time tells that
-/// it is missing. Counter: `dropped`.
-struct RecordingAudioQueue {
-  private struct Entry {
-    let sound: RecordingAudioBlock
-    let arrived: Instant
-  }
-
-  private let limits: RecordingQueue<RecordingUnit>.Limits
-  private var entries = FIFO<Entry>()
-  private var bytes = 0
-  private(set) var dropped: Duration = .zero
-
-  init(limits: RecordingQueue<RecordingUnit>.Limits) { self.limits = limits }
-
-  var first: RecordingAudioBlock? { entries.first?.sound }
-
-  /// - Returns: false when there is no room.
-  mutating func offer(_ sound: RecordingAudioBlock, at now: Instant) -> Bool {
-    if let oldest = entries.first {
-      let isFull = bytes.addingSaturating(sound.bytes) > limits.bytes.bytes || now - oldest.arrived > limits.span
-      guard !isFull else {
-        dropped += sound.duration
-        return false
-      }
-    }
-    entries.append(Entry(sound: sound, arrived: now))
-    bytes = bytes.addingSaturating(sound.bytes)
-    return true
-  }
-
-  mutating func take() -> RecordingAudioBlock? {
-    guard let entry = entries.popFirst() else { return nil }
-    bytes -= entry.sound.bytes
-    return entry.sound
-  }
-
-  /// Drops what waits, for good.
-  mutating func removeAll() {
-    while let sound = take() { dropped += sound.duration }
-  }
-
-  /// As if what waits had never been offered.
-  mutating func forgetAll() {
-    entries.removeAll()
-    bytes = 0
   }
 }

@@ -14,12 +14,19 @@ public struct RecordingStatistics: Codable, Hashable, Sendable {
   public var bytes = 0
   /// From the first frame to the end of the last one, over all files; of the sound in files for sound alone.
   public var duration: Duration = .zero
-  /// Sound that is in a file, silence in its place included.
+  /// Sound that is in a file, silence in its place included. Beside pictures it is as long as `duration`, within 50
+  /// ms, unless sound comes for longer than pictures, or stops more than 10 s before them.
   public var audioDuration: Duration = .zero
   /// Silence that was put where sound was missing.
   public var audioFilled: Duration = .zero
-  /// Sound that is in no file, for any cause: before the first picture, no room in the queue, later than its place.
+  /// Sound that should be in a file and is not, for any cause: no room in the queue, no track for it, a failed encoder
+  /// or disk, or a time that already has sound.
   public var audioDropped: Duration = .zero
+  /// Sound that belongs to no picture, and so is no loss: from before the first, or after the end of the last.
+  public var audioOutside: Duration = .zero
+  /// How often the times of sound jumped by more than an hour, or back by 10 s or more: then sound goes on without a
+  /// gap, and later times are compared with the new ones.
+  public var audioRestarts = 0
 
   /// Nothing yet.
   public init() {}
@@ -54,6 +61,10 @@ public struct RecordingEvent: Codable, Hashable, Sendable {
     public static let reachedLimit = Kind(rawValue: "reachedLimit")
     /// The queue was full; samples are dropped up to the next sync sample.
     public static let overflowed = Kind(rawValue: "overflowed")
+    /// Sound is being lost, as `audioLoss` says: sent when that begins, not again while it lasts.
+    public static let audioLost = Kind(rawValue: "audioLost")
+    /// Sound is recorded again; `audioLoss` is what was lost meanwhile.
+    public static let audioRegained = Kind(rawValue: "audioRegained")
     /// It is at its end, by `error`.
     public static let failed = Kind(rawValue: "failed")
   }
@@ -64,10 +75,13 @@ public struct RecordingEvent: Codable, Hashable, Sendable {
   public let file: URL?
   /// The cause, where there is one.
   public let error: RecorderError?
+  /// The sound in question, where some is.
+  public let audioLoss: RecordingAudioLoss?
 
-  init(_ kind: Kind, file: URL? = nil, error: RecorderError? = nil) {
+  init(_ kind: Kind, file: URL? = nil, error: RecorderError? = nil, audioLoss: RecordingAudioLoss? = nil) {
     self.kind = kind
     self.file = file
     self.error = error
+    self.audioLoss = audioLoss
   }
 }

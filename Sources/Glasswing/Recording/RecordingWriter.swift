@@ -10,7 +10,7 @@ import Units
 final class RecordingWriter: @unchecked Sendable {
   /// What a written unit brought about.
   struct Outcome: Equatable {
-    var event: RecordingEvent?
+    var events: [RecordingEvent] = []
     var reachedLimit = false
   }
 
@@ -68,7 +68,9 @@ final class RecordingWriter: @unchecked Sendable {
     if let muxer { Self.add(muxer, to: &sum) }
     if let sound {
       sum.audioFilled += sound.filled
-      sum.audioDropped += sound.dropped + sound.overlapping
+      sum.audioDropped += sound.dropped
+      sum.audioOutside += sound.outside
+      sum.audioRestarts += sound.restarts
     }
     if let audioFile { Self.add(audioFile, to: &sum) }
     return sum
@@ -80,23 +82,24 @@ final class RecordingWriter: @unchecked Sendable {
     var outcome = Outcome()
     try takeFormat(of: unit)
     // Sound that belongs before it, into the file that there is.
-    try write(sound?.ready(before: unit.presentation) ?? [])
+    try writeAudio(before: unit.presentation)
     if muxer == nil {
       frame = duration(of: unit) ?? usualFrame() ?? Self.usualFrame
-      outcome.event = try begin(part: 1)
+      outcome.events.append(try begin(part: 1))
     }
     do throws(MediaError) {
       try append(unit)
     } catch {
       guard error.cause == .parameterSetsChanged else { throw failure(error) }
-      outcome.event = try goOn(with: unit)
+      outcome.events.append(try goOn(with: unit))
     }
     latest = unit.presentation ?? latest
     if first == nil, let presentation = unit.presentation {
       first = presentation
       sound?.start(at: presentation)
-      try write(sound?.ready(before: presentation) ?? [])
+      try writeAudio(before: presentation)
     }
+    outcome.events += sound?.takeEvents() ?? []
     return outcome
   }
 
@@ -108,39 +111,56 @@ final class RecordingWriter: @unchecked Sendable {
     guard container.audioFile == nil else { return try writeAlone(unit) }
     guard !isBeyondLimit(unit.presentation) else { return Outcome() }
     sound?.take(unit)
-    try write(sound?.ready(before: latest) ?? [])
-    return Outcome()
+    try writeAudio(before: latest)
+    return Outcome(events: sound?.takeEvents() ?? [])
   }
 
-  private func write(_ packets: [AudioTrackWriter.Packet]) throws(RecorderError) {
+  private func writeAudio(before picture: Instant?) throws(RecorderError) {
+    while let packet = sound?.next(before: picture) { try write(packet) }
+  }
+
+  private func write(_ packet: AudioTrackWriter.Packet) throws(RecorderError) {
     do throws(MediaError) {
-      for packet in packets { try muxer?.append(packet) }
+      try muxer?.append(packet)
     } catch {
       throw failure(error)
     }
   }
 
   private func writeAlone(_ unit: RecordingAudioBlock) throws(RecorderError) -> Outcome {
-    if isBeyondLimit(unit.presentation) { return Outcome(reachedLimit: true) }
-    var outcome = Outcome()
+    guard let unit = withinLimit(unit) else { return Outcome(reachedLimit: true) }
+    var outcome = Outcome(reachedLimit: unit.isCut)
     do throws(MediaError) {
       if audioFile == nil, let kind = container.audioFile {
-        audioFile = try AudioFileWriter(path: path, container: kind, format: unit.format)
+        audioFile = try AudioFileWriter(path: path, container: kind, format: unit.block.format)
         let url = URL(filePath: path)
         files.append(url)
-        outcome.event = RecordingEvent(.began, file: url)
-        first = unit.presentation
+        outcome.events.append(RecordingEvent(.began, file: url))
       }
-      try audioFile?.append(unit.samples, of: unit.format, at: unit.presentation)
+      if first == nil, let file = audioFile { first = unit.block.presentation.map { $0 - file.place(of: nil) } }
+      try audioFile?.append(unit.block.samples, of: unit.block.format, at: unit.block.presentation)
     } catch {
       throw failure(error)
     }
     return outcome
   }
 
+  /// What of sound alone is within the asked length, and whether that is its end; nil for nothing. By the file and not
+  /// by the times alone, since there need be none.
+  private func withinLimit(_ unit: RecordingAudioBlock) -> (block: RecordingAudioBlock, isCut: Bool)? {
+    guard let limit else { return (unit, false) }
+    let room = limit - (audioFile?.place(of: unit.presentation) ?? .zero)
+    guard room > .zero else { return nil }
+    let frames = unit.format.frames(in: room)
+    guard frames < unit.frames else { return (unit, false) }
+    var block = unit
+    block.samples = Array(unit.samples.prefix(frames * unit.format.channels))
+    return frames > 0 ? (block, true) : nil
+  }
+
   /// Hands what the muxer holds back to the system.
   func flush() throws(RecorderError) {
-    try write(sound?.readyNow() ?? [])
+    while let packet = sound?.next() { try write(packet) }
     do throws(MediaError) {
       try muxer?.flush()
     } catch {
@@ -152,9 +172,15 @@ final class RecordingWriter: @unchecked Sendable {
 
   /// Completes the recording. Without one frame the file that the claim made goes.
   func finish() throws(RecorderError) {
-    if muxer != nil { try write(sound?.finish(before: latest.map { $0 + frame }) ?? []) }
+    if muxer != nil {
+      sound?.finish(beside: latest, lasting: frame)
+      while let packet = sound?.nextOfRest() { try write(packet) }
+    }
     try finishFile()
   }
+
+  /// What is to be told of the end.
+  func takeEvents() -> [RecordingEvent] { sound?.takeEvents() ?? [] }
 
   /// Completes the present file.
   private func finishFile() throws(RecorderError) {
@@ -272,10 +298,12 @@ final class RecordingWriter: @unchecked Sendable {
   private static func add(_ file: AudioFileWriter, to sum: inout RecordingStatistics) {
     let format = file.format
     let counts = file.counts
-    sum.audioDuration += format.duration(frames: counts.taken + counts.filled)
+    let duration = format.duration(frames: counts.written)
+    sum.audioDuration += duration
     sum.audioFilled += format.duration(frames: counts.filled)
     sum.audioDropped += format.duration(frames: counts.overlapping)
-    sum.duration += format.duration(frames: counts.taken + counts.filled)
+    sum.audioRestarts += counts.restarts
+    sum.duration += duration
     sum.bytes += file.file.writtenBytes
   }
 }

@@ -34,10 +34,12 @@ struct RecordCommand {
     let height: Int?
     let framesPerSecond: Int?
     let firstFrame: Double?
-    /// What is in the file, silence in place of missing sound included; nil without sound.
+    /// What is in the file, silence in place of missing sound included; nil where none was wanted.
     let audioSeconds: Double?
     /// How much of it is such silence.
     let audioMissing: Double?
+    /// Sound that came and is not in the file; nil where none was wanted.
+    let audioDropped: Double?
 
     enum CodingKeys: String, CodingKey {
       case files, complete, frames, seconds, bytes, dropped, width, height
@@ -47,6 +49,7 @@ struct RecordCommand {
       case firstFrame = "first_frame_ms"
       case audioSeconds = "audio_seconds"
       case audioMissing = "audio_missing_seconds"
+      case audioDropped = "audio_dropped_seconds"
     }
   }
 
@@ -115,6 +118,8 @@ struct RecordCommand {
     }
     var options = Recorder.Options()
     options.container = arguments.text(.container).flatMap { RecordingContainer(rawValue: $0) }
+    options.audio = try arguments.recordingAudio(
+      in: options.container ?? RecordingContainer(pathExtension: URL(filePath: path).pathExtension), path: path)
     options.overwrites = arguments.has(.force)
     options.limit = limit
     do throws(RecorderError) {
@@ -129,7 +134,10 @@ struct RecordCommand {
   private func listen(to recorder: Recorder, _ end: ResumeOnce<End>) -> any AnyListenerToken {
     let grace: Duration = .seconds(3)
     let lane = timekeeper.makeLane("record-length")
+    let path = arguments.text(.output) ?? ""
+    let isQuiet = arguments.has(.quiet)
     return recorder.eventPublisher.listen { [timekeeper, limit] event in
+      if !isQuiet, let line = RecordedAudioText.line(event, of: path) { Console.shared.log(line) }
       if event.kind == .began, let limit {
         lane.run(at: timekeeper.now + limit + grace) { end.resume(with: .stalled) }
       } else if event.kind == .reachedLimit {
@@ -196,24 +204,27 @@ struct RecordCommand {
     let seconds = figures.duration.seconds
     let rate = seconds > 0 ? Double(figures.bytes) * 8 / seconds / 1000 : 0
     let dropped = figures.framesDropped + Int(clamping: statistics.drops.total)
-    let hasAudio = figures.audioDuration > .zero
+    let wantsAudio = !arguments.has(.noAudio)
+    func milliseconds(_ duration: Duration) -> Double { (duration.seconds * 1000).rounded() / 1000 }
     if arguments.has(.json) {
       try Console.shared.result(
         JSONResult.text(
           Result(
             files: summary.files.map(\.path), complete: isComplete, frames: figures.framesWritten,
-            seconds: (seconds * 1000).rounded() / 1000, bytes: figures.bytes, kbitPerSecond: (rate * 10).rounded() / 10,
+            seconds: milliseconds(figures.duration), bytes: figures.bytes, kbitPerSecond: (rate * 10).rounded() / 10,
             dropped: dropped, stampRepairs: figures.stampRepairs, width: video?.width, height: video?.height,
             framesPerSecond: video?.frameRate, firstFrame: statistics.firstFrame.map(Spread.milliseconds),
-            audioSeconds: hasAudio ? (figures.audioDuration.seconds * 1000).rounded() / 1000 : nil,
-            audioMissing: hasAudio ? (figures.audioFilled.seconds * 1000).rounded() / 1000 : nil)))
+            audioSeconds: wantsAudio ? milliseconds(figures.audioDuration) : nil,
+            audioMissing: wantsAudio ? milliseconds(figures.audioFilled) : nil,
+            audioDropped: wantsAudio ? milliseconds(figures.audioDropped) : nil)))
     }
     guard !arguments.has(.quiet) else { return }
     let names = summary.files.map { ShownPath.shorten($0.path) }.joined(separator: ", ")
     Console.shared.log(
       "\(names): \(figures.framesWritten) frames, \(ProgressLine.decimal(seconds, places: 2)) s, "
         + "\(ProgressLine.decimal(rate, places: 0)) kbit/s, \(dropped) dropped"
-        + (hasAudio ? ", sound \(ProgressLine.decimal(figures.audioDuration.seconds, places: 2)) s" : ""))
+        + (wantsAudio ? ", sound \(ProgressLine.decimal(figures.audioDuration.seconds, places: 2)) s" : ""))
+    if let line = RecordedAudioText.line(figures, of: names) { Console.shared.log(line) }
   }
 }
 

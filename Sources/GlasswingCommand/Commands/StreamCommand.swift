@@ -29,11 +29,13 @@ struct StreamCommand {
       /// Samples of each channel: in the file, else those that came.
       let samples: Int
       let missing: Int
+      /// Samples that came and should be in the file, and are not; nil without one.
+      let dropped: Int?
       let level: Double?
       let file: String?
 
       enum CodingKeys: String, CodingKey {
-        case rate, channels, samples, missing, file
+        case rate, channels, samples, missing, dropped, file
         case level = "level_db"
       }
     }
@@ -153,7 +155,10 @@ struct StreamCommand {
   private func record(
     _ stream: MWDATCamera.Stream, _ recorder: Recorder, _ end: ResumeOnce<End>, _ tokens: ListenerTokenBag
   ) throws(CommandFailure) {
+    let path = file ?? ""
+    let isQuiet = arguments.has(.quiet)
     recorder.eventPublisher.listen { event in
+      if !isQuiet, let line = RecordedAudioText.line(event, of: path) { Console.shared.log(line) }
       if event.kind == .reachedLimit {
         end.resume(with: .complete)
       } else if event.kind == .failed, let error = event.error {
@@ -247,16 +252,19 @@ struct StreamCommand {
     Console.shared.log(
       "\(name): \(decimal(Double(sound.samples) / Double(sound.rate), 2)) s, \(sound.rate) Hz, "
         + "\(sound.channels == 1 ? "1 channel" : "\(sound.channels) channels"), "
-        + "\(decimal(Double(sound.missing) / Double(sound.rate), 2)) s missing")
+        + "\(decimal(Double(sound.missing) / Double(sound.rate), 2)) s missing"
+        + (sound.dropped.map { $0 > 0 ? ", \(decimal(Double($0) / Double(sound.rate), 2)) s lost" : "" } ?? ""))
   }
 
   private func sound(_ report: Report) -> Result.Audio? {
     guard case .pcm(let rate, let channels) = arguments.configuration(.hvc1).audioCodec else { return nil }
     let heard = report.meter.frames
     let written = try? report.written?.get()
-    let samples = written.map { ($0.statistics.audioDuration.seconds * Double(rate.rawValue)).rounded() }
+    func count(_ duration: Duration) -> Int { Int((duration.seconds * Double(rate.rawValue)).rounded()) }
     return Result.Audio(
-      rate: Int(rate.rawValue), channels: Int(channels), samples: samples.map { Int($0) } ?? Int(clamping: heard.heard),
-      missing: Int(clamping: heard.missing), level: report.meter.overallLevel, file: written?.files.first?.path)
+      rate: Int(rate.rawValue), channels: Int(channels),
+      samples: written.map { count($0.statistics.audioDuration) } ?? Int(clamping: heard.heard),
+      missing: Int(clamping: heard.missing), dropped: written.map { count($0.statistics.audioDropped) },
+      level: report.meter.overallLevel, file: written?.files.first?.path)
   }
 }

@@ -10,6 +10,7 @@ enum Option: String, CaseIterable, Hashable, Sendable {
   case noAudio = "no-audio"
   case audioRate = "audio-rate"
   case audioChannels = "audio-channels"
+  case audioCodec = "audio-codec"
   case audioOut = "audio-out"
   case seconds
   case output

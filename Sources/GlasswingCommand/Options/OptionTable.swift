@@ -31,6 +31,10 @@ enum OptionTable {
         option, value: .choice(["16000", "44100", "48000"]), help: "samples of sound a second", fallback: "48000")
     case .audioChannels:
       OptionSpec(option, value: .choice(["1", "2"]), help: "channels of sound", fallback: "2")
+    case .audioCodec:
+      OptionSpec(
+        option, value: .choice(["aac", "opus", "pcm", "flac"]),
+        help: "what sound is kept in; without it aac in MP4 and MOV, opus in MKV")
     case .audioOut:
       OptionSpec(
         option, short: "a", value: .file, help: "write the sound, and nothing else, to this .wav or .flac file")
@@ -86,13 +90,16 @@ enum OptionTable {
       "Records video as the glasses send it, without encoding it again, and sound beside it, until the asked time has "
         + "passed or until Ctrl-C. The file can be played at any moment, also after a crash or a power cut, up to at "
         + "most two seconds before it.",
+      "Sound is kept as AAC in MP4 and MOV and as Opus in MKV, unless --audio-codec says otherwise: MP4 takes aac, opus "
+        + "and flac, MOV aac and pcm, MKV all four. Pcm keeps the samples bit for bit, flac 24 bits of each; aac plays "
+        + "almost everywhere. Where sound is missing, the file is silent, and what follows is in its place.",
       "When the picture's size changes on the way, MP4 and MOV go on in a second file, NAME-002; MKV stays one.",
       "Interrupted before the asked time, the file is complete as far as it goes and the exit code is 2. "
         + "Without --seconds, Ctrl-C is the regular end and the exit code is 0.",
     ],
     options: [
       .output, .seconds, .simulate, .feed, .resolution, .fps, .bitrate, .noAudio, .audioRate, .audioChannels,
-      .container,
+      .audioCodec, .container,
       .force, .json, .quiet,
     ],
     required: [.output],

@@ -23,8 +23,8 @@ package final class AudioEncoder: Sendable {
   /// Coded sound. Packets follow each other in the order of their sound, without gaps.
   package struct EncodedPacket: Hashable, Sendable {
     package var bytes: [UInt8]
-    /// The output frame with which its sound begins, counted from the first that went in; negative for what comes before
-    /// that, which a decoder has to leave out.
+    /// The output frame with which its sound begins, counted from the first that went in; negative for what comes
+    /// before that, which a decoder has to leave out.
     package var start: Int
     /// How many output frames of sound it stands for.
     package var frames: Int
@@ -37,7 +37,7 @@ package final class AudioEncoder: Sendable {
   package let output: PCMFormat
   /// Frames that a packet holds.
   package let packetFrames: Int
-  /// Output frames that a decoder yields before the first that went in.
+  /// Output frames that a decoder yields before the first that went in: whole packets, so that one begins with that.
   package let priming: Int
   /// What a decoder has to know, as FFmpeg's containers take it.
   package let configuration: [UInt8]
@@ -56,10 +56,11 @@ package final class AudioEncoder: Sendable {
     self.output = output
     // Codecs without packets of their own: 20 ms.
     packetFrames = context.packetFrames > 0 ? context.packetFrames : output.sampleRate / 50
-    priming = context.priming
+    let lead = context.packetFrames > 0 ? (packetFrames - context.priming % packetFrames) % packetFrames : 0
+    priming = context.priming + lead
     configuration = context.configuration
     let resampler = output == format ? nil : try Resampler(from: format, to: output)
-    state = Mutex(AudioEncoderState(context: context, resampler: resampler, packetFrames: packetFrames))
+    state = Mutex(AudioEncoderState(context: context, resampler: resampler, packetFrames: packetFrames, lead: lead))
   }
 
   /// Takes interleaved samples; the packets that are ready.
@@ -85,14 +86,18 @@ private struct AudioEncoderState {
   private let context: AudioEncoderContext
   private let resampler: Resampler?
   private let packetFrames: Int
+  /// Frames of silence in front, which are nobody's.
+  private let lead: Int
   /// Samples of a packet that is not full yet.
-  private var waiting: [Float] = []
+  private var waiting: [Float]
   private var isFinished = false
 
-  init(context: AudioEncoderContext, resampler: Resampler?, packetFrames: Int) {
+  init(context: AudioEncoderContext, resampler: Resampler?, packetFrames: Int, lead: Int) {
     self.context = context
     self.resampler = resampler
     self.packetFrames = packetFrames
+    self.lead = lead
+    waiting = [Float](repeating: 0, count: lead * context.format.channels)
   }
 
   var finalConfiguration: [UInt8]? { context.finalConfiguration }
@@ -135,7 +140,10 @@ private struct AudioEncoderState {
   }
 
   private func receive(into packets: inout [AudioEncoder.EncodedPacket]) throws(MediaError) {
-    while let packet = try context.receive() { packets.append(packet) }
+    while var packet = try context.receive() {
+      packet.start -= lead
+      packets.append(packet)
+    }
   }
 }
 

@@ -39,7 +39,11 @@ final class AudioEncoderContext: @unchecked Sendable {
       pointer.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
       av_channel_layout_default(&pointer.pointee.ch_layout, Int32(format.channels))
       if let bitrate { pointer.pointee.bit_rate = bitrate.bitsPerSecond }
-      if codec == .flac { pointer.pointee.bits_per_raw_sample = 24 }
+      if codec == .flac {
+        pointer.pointee.bits_per_raw_sample = 24
+        // Else 100 ms: packets are what a recording's tracks can end with, and what a kill takes.
+        pointer.pointee.frame_size = Int32(max(16, format.sampleRate / 40))
+      }
       var dictionary: OpaquePointer?
       defer { av_dict_free(&dictionary) }
       for (key, value) in options { av_dict_set(&dictionary, key, value, 0) }

@@ -2,10 +2,12 @@ import CFFmpeg
 import Synchronization
 import Units
 
-/// Writes sound alone: WAV (floating point or 16 bits) or FLAC. Neither knows times, so what is missing becomes silence.
+/// Writes sound alone: WAV (floating point) or FLAC. Neither knows times, so what is missing becomes silence, up to an
+/// hour at a time (`AudioTrackWriter`).
 ///
-/// Wherever the process is killed, the file plays: WAV's header is brought up to date each quarter of a second, and that of FLAC
-/// may leave the length open. Any thread; calls take turns.
+/// Wherever the process is killed, the file plays: WAV's header is brought up to date each quarter of a second, and
+/// that of FLAC may leave the length open, which is in it from `finish` on. A WAV that grows beyond 4 GiB becomes RF64
+/// (EBU Tech 3306) in place. Any thread; calls take turns.
 package final class AudioFileWriter: Sendable {
   /// The kind of file.
   package enum Container: String, Hashable, Sendable, CaseIterable {
@@ -30,8 +32,9 @@ package final class AudioFileWriter: Sendable {
     state = Mutex(try AudioFileWriterState(file: file, container: container, track: track))
   }
 
-  /// Adds interleaved samples. Throws `.storageFull`, `.writingFailed`, `.finished`; after a failed write every later call
-  /// throws the same.
+  /// Adds interleaved samples. A gap before them is written as silence, which may take as long as writing anything of
+  /// its length; its memory does not grow. Throws `.storageFull`, `.writingFailed`, `.finished`; after a failed write
+  /// every later call throws the same.
   package func append(_ samples: [Float], of format: PCMFormat, at presentation: Instant?) throws(MediaError) {
     try state.withLock { state throws(MediaError) in try state.append(samples, of: format, at: presentation) }
   }
@@ -43,6 +46,14 @@ package final class AudioFileWriter: Sendable {
   }
 
   package var counts: AudioTrackWriter.Counts { state.withLock { $0.counts } }
+
+  /// How long after the file's beginning sound of such a time would be put, silence before it counted in.
+  package func place(of presentation: Instant?) -> Duration { state.withLock { $0.place(of: presentation) } }
+
+  /// As if so many frames of silence had been written, but as a hole: for tests of long files.
+  func skip(frames: Int) throws(MediaError) {
+    try state.withLock { state throws(MediaError) in try state.skip(frames: frames) }
+  }
 }
 
 /// The file's inside.
@@ -53,7 +64,6 @@ private struct AudioFileWriterState: @unchecked Sendable {
   private let packet: Packet
   private let path: String
   private var track: AudioTrackWriter
-  private var resampler: Resampler?
   private var written: Int64 = 0
   /// WAV's lengths; nil for FLAC.
   private var lengths: WAVLengths?
@@ -67,28 +77,32 @@ private struct AudioFileWriterState: @unchecked Sendable {
     output = try OutputContext(format: container.rawValue, file: file)
     let stream = try output.addStream()
     try track.encoder.describe(stream)
-    try output.writeHeader(options: [:])
+    // WAV: room for lengths of 64 bits, which a file beyond 4 GiB needs.
+    try output.writeHeader(options: container == .wav ? ["rf64": "auto"] : [:])
     if container == .wav { lengths = WAVLengths(file: file, frameBytes: track.encoder.output.channels * 4) }
   }
 
   var counts: AudioTrackWriter.Counts { track.counts }
 
+  func place(of presentation: Instant?) -> Duration { track.place(of: presentation) }
+
+  mutating func skip(frames: Int) throws(MediaError) {
+    try output.skip(bytes: Int64(frames * track.encoder.output.channels * 4))
+    written += Int64(frames)
+  }
+
   mutating func append(
     _ samples: [Float], of format: PCMFormat, at presentation: Instant?
   ) throws(MediaError) {
     try checkWritable()
-    var samples = samples
-    let own = track.encoder.input
-    if format != own {
-      if resampler?.from != format { resampler = try Resampler(from: format, to: own) }
-      samples = try resampler?.convert(samples) ?? []
-    }
-    try write(try track.append(samples, at: presentation))
+    try track.append(samples, of: format, at: presentation)
+    try writeAll()
   }
 
   mutating func finish() throws(MediaError) {
     try checkWritable()
-    try write(try track.finish())
+    try track.finish()
+    try writeAll()
     isFinished = true
     try writeFinalConfiguration()
     try output.writeTrailer()
@@ -109,6 +123,10 @@ private struct AudioFileWriterState: @unchecked Sendable {
     guard !isFinished else { throw MediaError(.finished, while: .writing, path: path) }
   }
 
+  private mutating func writeAll() throws(MediaError) {
+    while let packets = try track.code() { try write(packets) }
+  }
+
   private mutating func write(_ packets: [AudioTrackWriter.Packet]) throws(MediaError) {
     for coded in packets {
       try packet.fill(coded.bytes)
@@ -126,38 +144,6 @@ private struct AudioFileWriterState: @unchecked Sendable {
       }
     }
     lengths?.update(frames: Int(written), every: track.encoder.output.sampleRate / 4)
-  }
-}
-
-/// The two lengths in the header of a WAV file (RIFF: of the file, of its data), kept up to date while it grows: with none in it,
-/// readers take the file's end for damage.
-private struct WAVLengths {
-  private static let offsetOfLength = 4
-
-  private let file: OutputFile
-  private let frameBytes: Int
-  /// Where the samples begin; their length stands before them.
-  private let dataStart: Int
-  private var stated = 0
-
-  /// The header has just been written.
-  init(file: OutputFile, frameBytes: Int) {
-    self.file = file
-    self.frameBytes = frameBytes
-    dataStart = file.writtenBytes
-  }
-
-  mutating func update(frames: Int, every step: Int) {
-    guard frames - stated >= step else { return }
-    stated = frames
-    let data = frames.multipliedSaturating(by: frameBytes)
-    write(data, at: dataStart - 4)
-    write(data.addingSaturating(dataStart - 8), at: Self.offsetOfLength)
-  }
-
-  private func write(_ length: Int, at offset: Int) {
-    let value = UInt32(clamping: length).littleEndian
-    file.overwrite(withUnsafeBytes(of: value) { Array($0) }, at: offset)
   }
 }
 

@@ -2,15 +2,26 @@ import Units
 
 /// Turns sound with presentation times into coded packets with presentation times.
 ///
+/// Sound is given by `append` and comes out of `code`, piece by piece: however long a gap is, it costs no more memory
+/// than one piece of its silence.
+///
 /// What a time says is compared with the count of frames so far:
 /// - up to 2 ms apart, packets follow each other by the count;
-/// - up to 20 ms, packets follow the times from there on and the sound is left alone; so they follow a clock that drifts;
-/// - sound that is missing becomes silence, up to 10 s (`fillsAllGaps`: always); more than that becomes a gap between the
-///   packets' times;
-/// - sound that overlaps what came before is left out, unless the times went back by more than 10 s: then a clock began
-///   anew, and sound goes on where it was.
+/// - up to 20 ms, packets follow the times from there on and the sound is left alone; so they follow a clock that
+///   drifts;
+/// - sound that is missing becomes silence, up to 10 s (`fillsAllGaps`: up to an hour); more than that becomes a gap
+///   between
+///   the packets' times;
+/// - sound that overlaps what came before is left out;
+/// - a time more than an hour ahead, or 10 s and more behind, is no gap: a clock began anew, or the time is wrong. The
+///   sound
+///   follows what came before, whole and without silence, its packets have the new times, and later times are compared
+/// with
+///   these. `Counts.restarts` says how often that was. One wrong time counts twice, there and back.
 ///
-/// So the times of packets rise strictly.
+/// So the times of packets rise strictly, except where a clock began anew. Sound of another form than the encoder's is
+/// converted; where it stops or changes, what the filter holds back comes out first, so that no frame is lost and none
+/// is shifted.
 package struct AudioTrackWriter {
   /// A coded packet and where it belongs.
   package struct Packet: Hashable, Sendable {
@@ -20,14 +31,21 @@ package struct AudioTrackWriter {
     package var frames: Int
   }
 
-  /// What has been done to the sound, in input frames.
+  /// What has been done to the sound, in frames of the encoder's input.
   package struct Counts: Hashable, Sendable {
     /// Sound that was taken.
     package var taken = 0
     /// Silence that was put where sound was missing.
     package var filled = 0
+    /// Silence after the sound's end, beside the last picture; nothing was missing there.
+    package var padded = 0
     /// Sound that overlapped, and was left out.
     package var overlapping = 0
+    /// How often the times began anew.
+    package var restarts = 0
+
+    /// All that is in the file, or will be once it is coded.
+    package var written: Int { taken.addingSaturating(filled).addingSaturating(padded) }
   }
 
   /// From a time of the encoder's input on, packets belong at that time on the presentation's axis.
@@ -36,18 +54,33 @@ package struct AudioTrackWriter {
     var presentation: Instant
   }
 
+  private enum Piece {
+    case samples([Float])
+    case silence(frames: Int)
+    /// What the encoder holds back.
+    case end
+  }
+
+  /// A longer gap is not believed; the same holds for pictures.
+  package static let longestGap = StampSequence.longestGap
   private static let tolerance: Duration = .milliseconds(2)
   private static let correctable: Duration = .milliseconds(20)
   private static let longestFill: Duration = .seconds(10)
-  /// Silence is encoded in pieces of so many frames.
+  /// Silence is coded in pieces of so many frames.
   private static let silencePiece = 4096
 
   package let encoder: AudioEncoder
   package private(set) var counts = Counts()
   private let fillsAllGaps: Bool
   private var anchors: [Anchor] = []
-  /// Frames that the encoder has been given.
+  /// Whether a time has been given; until then the anchor's is made up.
+  private var isTimed = false
+  /// Frames for the encoder, those included that wait in `work`.
   private var framesIn = 0
+  /// What waits to be coded.
+  private var work: [Piece] = []
+  /// Turns sound of another form into the encoder's.
+  private var resampler: Resampler?
 
   /// - Parameter fillsAllGaps: for files that have no times, or no gaps between them.
   package init(encoder: AudioEncoder, fillsAllGaps: Bool) {
@@ -56,70 +89,137 @@ package struct AudioTrackWriter {
   }
 
   /// When the sound that comes next would begin if none is missing; nil before the first.
-  package var next: Instant? {
-    anchors.last.map { $0.presentation + (input.duration(frames: framesIn) - $0.input) }
+  package var next: Instant? { end.map { $0 + held } }
+
+  /// How much sound has been given, with the silence between; what is to be coded included.
+  package var length: Duration { input.duration(frames: framesIn) + held }
+
+  /// How long after the beginning sound of such a time would be put, silence before it counted in.
+  package func place(of presentation: Instant?) -> Duration {
+    guard isTimed, let next, let presentation else { return length }
+    let missing = presentation - next
+    return Self.correctable...Self.longestGap ~= missing ? length + missing : length
   }
 
-  /// Takes interleaved samples; the packets that are ready.
+  /// Takes interleaved samples, to be fetched coded by `code`.
   ///
   /// - Parameter presentation: of the first frame; nil where it follows what came before.
-  package mutating func append(_ samples: [Float], at presentation: Instant?) throws(MediaError) -> [Packet] {
-    guard !samples.isEmpty else { return [] }
-    guard let next else {
-      anchors = [Anchor(input: .zero, presentation: presentation ?? Instant(nanoseconds: 0))]
-      return try encode(samples)
-    }
-    let begin = presentation ?? next
+  package mutating func append(
+    _ samples: [Float], of format: PCMFormat, at presentation: Instant?
+  ) throws(MediaError) {
+    guard !samples.isEmpty else { return }
+    guard let begin = beginning(presentation), let next else { return try take(samples, of: format) }
     let (missing, overlap) = (begin - next, next - begin)
-    if missing >= Self.correctable { return try fill(missing) + encode(samples) }
-    if overlap >= Self.longestFill { return try encode(samples) }
-    if overlap >= Self.correctable { return try encode(withoutOverlap(samples, overlap)) }
-    // Files without times follow none; what is put in or left out there would be heard.
-    if !fillsAllGaps, missing > Self.tolerance || overlap > Self.tolerance { anchor(at: begin) }
-    return try encode(samples)
+    if missing > Self.longestGap || overlap >= Self.longestFill {
+      try endRun()
+      counts.restarts += 1
+      anchor(at: begin)
+    } else if missing >= Self.correctable {
+      try endRun()
+      fill(until: begin)
+    } else if overlap >= Self.correctable {
+      return try take(withoutOverlap(samples, of: format, overlap), of: format)
+    } else if !fillsAllGaps, missing > Self.tolerance || overlap > Self.tolerance {
+      // Files without times follow none; what is put in or left out there would be heard.
+      anchor(at: begin - held)
+    }
+    try take(samples, of: format)
   }
 
-  /// The rest. The last use.
-  package mutating func finish() throws(MediaError) -> [Packet] {
-    guard !anchors.isEmpty else { return [] }
-    return placed(try encoder.finish())
+  /// No more sound comes; the rest is to be fetched by `code`. The last use but that.
+  ///
+  /// - Parameter last: when the last picture beside it is shown. Where the sound stops up to 10 s before the end of
+  ///   that, silence
+  ///   makes both end together; only what is missing before that picture counts as filled.
+  package mutating func finish(beside last: Range<Instant>? = nil) throws(MediaError) {
+    try endRun()
+    if let last, let next, Self.correctable...Self.longestFill ~= last.upperBound - next {
+      if last.lowerBound > next { silence(input.frames(in: last.lowerBound - next), as: \.filled) }
+      let rest = last.upperBound - (self.next ?? next)
+      if rest > .zero { silence(input.frames(in: rest), as: \.padded) }
+    }
+    if !anchors.isEmpty { work.append(.end) }
+  }
+
+  /// Codes the next piece of what was given; the packets that are ready with it, and nil when nothing is left to do.
+  package mutating func code() throws(MediaError) -> [Packet]? {
+    guard !work.isEmpty else { return nil }
+    let piece = work.removeFirst()
+    switch piece {
+    case .samples(let samples): return placed(try encoder.encode(samples))
+    case .silence(let frames):
+      let now = min(frames, Self.silencePiece)
+      if frames > now { work.insert(.silence(frames: frames - now), at: 0) }
+      return placed(try encoder.encode([Float](repeating: 0, count: now * input.channels)))
+    case .end: return placed(try encoder.finish())
+    }
   }
 
   private var input: PCMFormat { encoder.input }
-
-  private mutating func encode(_ samples: [Float]) throws(MediaError) -> [Packet] {
-    let frames = samples.count / input.channels
-    framesIn += frames
-    counts.taken += frames
-    return placed(try encoder.encode(samples))
+  /// Sound that the filter has taken and not given back.
+  private var held: Duration { resampler?.delay ?? .zero }
+  /// When what was given to the encoder ends.
+  private var end: Instant? {
+    anchors.last.map { $0.presentation + (input.duration(frames: framesIn) - $0.input) }
   }
 
-  private mutating func fill(_ gap: Duration) throws(MediaError) -> [Packet] {
-    guard !fillsAllGaps, gap > Self.longestFill else { return try encodeSilence(frames: input.frames(in: gap)) }
-    // A packet of silence stands between the two, so that no packet has sound of both sides.
-    let after = (next ?? Instant(nanoseconds: 0)) + gap
-    let between = 2 * encoder.packetFrames * input.sampleRate / max(1, encoder.output.sampleRate)
-    anchor(at: after - input.duration(frames: between))
-    return try encodeSilence(frames: between)
-  }
-
-  private mutating func encodeSilence(frames: Int) throws(MediaError) -> [Packet] {
-    var packets: [Packet] = []
-    var rest = frames
-    while rest > 0 {
-      let piece = min(rest, Self.silencePiece)
-      framesIn += piece
-      packets += placed(try encoder.encode([Float](repeating: 0, count: piece * input.channels)))
-      rest -= piece
+  /// When sound begins; nil when it is the first or the first with a time, which say where the count stands.
+  private mutating func beginning(_ presentation: Instant?) -> Instant? {
+    guard let presentation else {
+      if anchors.isEmpty { anchor(at: Instant(nanoseconds: 0)) }
+      return nil
     }
-    counts.filled += frames
-    return packets
+    guard !isTimed else { return presentation }
+    isTimed = true
+    anchors = []
+    anchor(at: presentation - held)
+    return nil
   }
 
-  private mutating func withoutOverlap(_ samples: [Float], _ overlap: Duration) -> [Float] {
-    let frames = min(samples.count / input.channels, input.frames(in: overlap))
-    counts.overlapping += frames
-    return Array(samples.dropFirst(frames * input.channels))
+  private mutating func take(_ samples: [Float], of format: PCMFormat) throws(MediaError) {
+    if resampler?.from != (format == input ? nil : format) {
+      try endRun()
+      resampler = format == input ? nil : try Resampler(from: format, to: input)
+    }
+    give(try resampler?.convert(samples) ?? samples)
+  }
+
+  /// What the filter holds back is the end of what went in.
+  private mutating func endRun() throws(MediaError) {
+    guard let resampler else { return }
+    give(try resampler.flush())
+  }
+
+  private mutating func give(_ samples: [Float]) {
+    let frames = samples.count / input.channels
+    guard frames > 0 else { return }
+    framesIn = framesIn.addingSaturating(frames)
+    counts.taken = counts.taken.addingSaturating(frames)
+    work.append(.samples(samples))
+  }
+
+  private mutating func silence(_ frames: Int, as count: WritableKeyPath<Counts, Int>) {
+    guard frames > 0 else { return }
+    framesIn = framesIn.addingSaturating(frames)
+    counts[keyPath: count] = counts[keyPath: count].addingSaturating(frames)
+    work.append(.silence(frames: frames))
+  }
+
+  private mutating func fill(until begin: Instant) {
+    guard let next else { return }
+    guard !fillsAllGaps, begin - next > Self.longestFill else {
+      return silence(input.frames(in: begin - next), as: \.filled)
+    }
+    // A packet of silence stands between the two, so that no packet has sound of both sides.
+    let between = 2 * encoder.packetFrames * input.sampleRate / max(1, encoder.output.sampleRate)
+    anchor(at: begin - input.duration(frames: between))
+    silence(between, as: \.filled)
+  }
+
+  private mutating func withoutOverlap(_ samples: [Float], of format: PCMFormat, _ overlap: Duration) -> [Float] {
+    let frames = min(samples.count / format.channels, format.frames(in: overlap))
+    counts.overlapping = counts.overlapping.addingSaturating(input.frames(in: format.duration(frames: frames)))
+    return Array(samples.dropFirst(frames * format.channels))
   }
 
   private mutating func anchor(at presentation: Instant) {

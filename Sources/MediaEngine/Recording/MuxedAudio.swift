@@ -1,14 +1,16 @@
 import CFFmpeg
 import Units
 
-/// The sound track of a file being muxed: one packet is held back, since how long it lasts in the file is known with the next one;
-/// so a gap is in the file, whatever fragments it spans.
+/// The sound track of a file being muxed: one packet is held back, since how long it lasts in the file is known with
+/// the next one; so a gap is in the file, whatever fragments it spans.
 struct MuxedAudio {
   /// A packet that may be written now, and how much sound came with the one that took its place.
   struct Ready {
     var packet: Packet?
     var duration: Duration
   }
+
+  private static let believable = .seconds(-10)...AudioTrackWriter.longestGap
 
   private let format: PCMFormat
   /// A millisecond, which is how fine Matroska counts.
@@ -33,10 +35,17 @@ struct MuxedAudio {
   }
 
   /// Takes a packet at a time of the file; nil when it lies before the file's beginning.
+  ///
+  /// A time that is more than an hour ahead of the packet before, or 10 s behind it, is of a clock that began anew
+  /// without the pictures': the packet follows that one.
   mutating func hold(_ coded: AudioTrackWriter.Packet, at time: Duration) throws(MediaError) -> Ready? {
     var stamp = Int64(format.frames(in: time))
+    if let last {
+      let expected = last.stamp.addingSaturating(last.frames)
+      let isGap = Self.believable ~= format.duration(frames: Int(stamp.subtractingSaturating(expected)))
+      stamp = isGap ? max(stamp, last.stamp.addingSaturating(leastStep)) : expected
+    }
     guard stamp >= 0 else { return nil }
-    if let last { stamp = max(stamp, last.stamp + leastStep) }
     let ready = isHolding ? release(until: stamp) : nil
     try held.fill(coded.bytes)
     held.pointer.pointee.flags = AV_PKT_FLAG_KEY

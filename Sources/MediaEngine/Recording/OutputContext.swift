@@ -65,12 +65,17 @@ final class OutputContext {
     try handOver("av_write_frame")
   }
 
-  /// Has the next fragment of MP4 or MOV begin at its first packet's own time. The muxer else has it begin where the one
-  /// before it ended, by the length that was said of its last packet. To be called between two fragments.
+  /// Has the next fragment of MP4 or MOV begin at its first packet's own time. The muxer else has it begin where the
+  /// one before it ended, by the length that was said of its last packet. To be called between two fragments.
   func keepNextTime() throws(MediaError) {
     try LibAV.check("av_opt_set", while: .writing) {
       av_opt_set(context.pointee.priv_data, "movflags", "+frag_discont", 0)
     }
+  }
+
+  /// Leaves a hole of so many bytes.
+  func skip(bytes: Int64) throws(MediaError) {
+    try LibAV.check("avio_seek", while: .writing) { avio_skip(io, bytes) < 0 ? glasswing_averror(EIO) : 0 }
   }
 
   func writeTrailer() throws(MediaError) {
@@ -88,7 +93,8 @@ final class OutputContext {
     file.markWhole()
   }
 
-  /// Cuts the file back to its last whole part when the body fails. A failure of the file is kept by the I/O context, also when the call that met it has returned well.
+  /// Cuts the file back to its last whole part when the body fails. A failure of the file is kept by the I/O context,
+  /// also when the call that met it has returned well.
   private func check(_ function: String, _ body: () -> Int32) throws(MediaError) {
     do {
       try LibAV.check(function, while: .writing, cause: .writingFailed) {

@@ -76,14 +76,8 @@ struct RecordedSyncTests {
       try FlashAndBeepFile.expectInStep(file.path, from: start, "in the file from \(start) s on")
       #expect(try MediaInspector.complaints(file.path, in: .init(start: start, seconds: 12)) == "")
     }
-    let video = try #require(try Self.end(of: "v:0", in: file.path, from: last))
-    let audio = try #require(try Self.end(of: "a:0", in: file.path, from: last))
-    #expect(abs(video - audio) <= 0.05 + 1.0 / 2, "pictures end at \(video) s, sound at \(audio) s")
-  }
-
-  /// When a track's last packet begins; it is looked for from `start` on.
-  private static func end(of track: String, in path: String, from start: Double) throws -> Double? {
-    let entries = ["-read_intervals", "\(start)%", "-select_streams", track, "-show_entries", "packet=pts_time"]
-    return try MediaInspector.probe(path, entries).last.flatMap { Double($0) }
+    let times = try TrackTimes(file.path, from: last)
+    let (video, audio) = (times.video.end, times.audio.end)
+    #expect(abs(video - audio) <= 0.05, "pictures end at \(video) s, sound at \(audio) s")
   }
 }
