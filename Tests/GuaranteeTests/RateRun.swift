@@ -16,7 +16,7 @@ struct RateRun {
     let presentation: Instant
     let delivered: Instant
     let isDiscontinuity: Bool
-    /// SHA-256 of its planes; empty for compressed ones.
+    /// `PictureDigest` of it; empty for compressed ones.
     let digest: [UInt8]
   }
 
@@ -53,7 +53,7 @@ struct RateRun {
       pictures.record(
         Picture(
           presentation: Instant(nanoseconds: stamp.value), delivered: clock.now, isDiscontinuity: frame.isDiscontinuity,
-          digest: CMSampleBufferGetImageBuffer(frame.sampleBuffer).map { Self.digest($0) } ?? []))
+          digest: CMSampleBufferGetImageBuffer(frame.sampleBuffer).map { PictureDigest.of($0) } ?? []))
     }.store(in: tokens)
   }
 
@@ -112,7 +112,7 @@ struct RateRun {
       let picture = try unit.payload.withUnsafeBytes { bytes in
         Result { () throws(MediaError) in try decoder.decode(bytes) }
       }.get()
-      return Self.digest(try #require(picture))
+      return PictureDigest.of(try #require(picture))
     }
     var next = 0
     return pictures.values.filter { picture in
@@ -120,21 +120,5 @@ struct RateRun {
       next = place + 1
       return false
     }.map(\.presentation)
-  }
-
-  private static func digest(_ picture: CVPixelBuffer) -> [UInt8] {
-    guard var digest = try? SHA256() else { return [] }
-    CVPixelBufferLockBaseAddress(picture, .readOnly)
-    defer { CVPixelBufferUnlockBaseAddress(picture, .readOnly) }
-    for plane in 0..<CVPixelBufferGetPlaneCount(picture) {
-      guard let base = CVPixelBufferGetBaseAddressOfPlane(picture, plane) else { continue }
-      let stride = CVPixelBufferGetBytesPerRowOfPlane(picture, plane)
-      // 420v: two bytes for two columns in the second plane, so as many bytes as in the first.
-      let width = CVPixelBufferGetWidth(picture)
-      for row in 0..<CVPixelBufferGetHeightOfPlane(picture, plane) {
-        digest.update(UnsafeRawBufferPointer(start: base + row * stride, count: width))
-      }
-    }
-    return digest.finish()
   }
 }

@@ -30,15 +30,15 @@ struct RateTests {
       let run = try await RateRun(configuration(.raw), glasses, clock)
       clock.advance(by: .seconds(3))
       glasses.link.limit(.kilobitsPerSecond(rate))
-      let oldest = try run.oldestWait(for: .seconds(12), glasses, clock)
+      let oldest = try run.oldestWait(for: .seconds(9), glasses, clock)
       #expect(oldest > .milliseconds(50) && oldest <= .milliseconds(500), "\(oldest)")
       #expect(run.watched.stream.state == .streaming && run.watched.errors.isEmpty)
       let link = try #require(glasses.agent.linkStatistics.first)
       #expect(link.videoOverflows <= 4)
       if rate < 400 { #expect(link.videoOverflows > 0) }
       // The last seconds flow, and the age of a picture is bounded by what may wait and what a sync unit takes to leave.
-      let late = run.pictures.values.suffix(while: { $0.delivered > clock.now - .seconds(8) })
-      #expect(late.count >= 8 * 14)
+      let late = run.pictures.values.suffix(while: { $0.delivered > clock.now - .seconds(5) })
+      #expect(late.count >= 5 * 14)
       let ages = late.map { $0.delivered - $0.presentation }.sorted()
       #expect(ages[ages.count * 95 / 100] <= .milliseconds(450), "\(ages[ages.count * 95 / 100])")
       run.session.stop()

@@ -155,6 +155,30 @@ struct StallTests {
   }
 
   @Test(
+    "STALL-3: glasses that hear requests again show within a second, wherever between two requests that is",
+    arguments: [15, 30] as [UInt])
+  func hearsAgain(rate: UInt) async throws {
+    try await withGlassesByHand { glasses, clock in
+      glasses.agent.faults.keyframeInterval = .seconds(20)
+      let session = try startedSession(with: glasses, clock)
+      let stream = try await startedStream(in: session, configuration(rate), clock).stream
+      let watch = SilenceWatch(stream, clock)
+      clock.walk(.seconds(1))
+      for phase in 0..<7 {
+        try Silence.withheld.begin(glasses)
+        clock.walk(.milliseconds(2000 + 100 * phase))
+        let before = watch.frames.count
+        glasses.agent.faults.ignoresKeyframeRequests = false
+        clock.walk(.seconds(1))
+        #expect(watch.frames.count > before, "phase \(phase)")
+        #expect(stream.state == .streaming)
+      }
+      #expect(watch.errors.isEmpty)
+      session.stop()
+    }
+  }
+
+  @Test(
     "STALL-3: when pictures stop a keyframe is asked for at once, though nothing is known to be lost",
     arguments: [Silence.sendsNothing, .muted])
   func asks(kind: Silence) async throws {

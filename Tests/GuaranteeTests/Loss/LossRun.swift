@@ -181,11 +181,11 @@ extension LossRun.Frame {
     isKeyframe = frame.isKeyframe
     isDiscontinuity = frame.isDiscontinuity
     if let picture = CMSampleBufferGetImageBuffer(sample) {
-      self.picture = (try? PictureDigest.of(picture)) ?? []
+      self.picture = PictureDigest.of(picture)
       payload = []
     } else {
       let decoded = try? decoder.decode(sample)
-      picture = (try? decoded.map { try PictureDigest.of($0) }) ?? []
+      picture = decoded.map { PictureDigest.of($0) } ?? []
       payload = Self.payload(sample, isKeyframe: frame.isKeyframe)
     }
   }

@@ -70,7 +70,7 @@ private final class ReferenceDecodes: Sendable {
     let decoder = try VideoDecoder(codec: .hevc, verifiesPictureHashes: true)
     let digests = try payloads.map { payload in
       let picture = try payload.withUnsafeBytes { try decoder.decode($0) }
-      return try picture.map(PictureDigest.of) ?? []
+      return picture.map { PictureDigest.of($0) } ?? []
     }
     groups.withLock { $0[first] = Group(payloads: payloads, digests: digests) }
     return digests
@@ -79,7 +79,7 @@ private final class ReferenceDecodes: Sendable {
 
 /// What tells pictures apart within one process: a hash over the pixels of all planes, without what pads the rows.
 enum PictureDigest {
-  static func of(_ picture: CVPixelBuffer) throws -> [UInt8] {
+  static func of(_ picture: CVPixelBuffer) -> [UInt8] {
     CVPixelBufferLockBaseAddress(picture, .readOnly)
     defer { CVPixelBufferUnlockBaseAddress(picture, .readOnly) }
     var hasher = Hasher()

@@ -27,14 +27,14 @@ struct CancellationTests {
     }
   }
 
-  /// What one round's listener knows and saw.
-  private final class Round: Sendable {
-    let isOver = Atomic<Bool>(false)
+  /// What one listener knows and saw.
+  private final class Ear: Sendable {
+    let isCancelled = Atomic<Bool>(false)
     let heard = Atomic<Int>(0)
     let heardTooLate = Atomic<Int>(0)
 
     func hear() {
-      if isOver.load(ordering: .sequentiallyConsistent) { heardTooLate.add(1, ordering: .relaxed) }
+      if isCancelled.load(ordering: .sequentiallyConsistent) { heardTooLate.add(1, ordering: .relaxed) }
       heard.add(1, ordering: .relaxed)
     }
   }
@@ -45,15 +45,18 @@ struct CancellationTests {
     // Each value brings the next one, as fast as the threads go.
     let pump = announcer.listen { send($0) }
     send(0)
-    for _ in 0..<400 {
-      let round = Round()
-      let tokens = (0..<4).map { _ in announcer.listen { _ in round.hear() } }
-      while round.heard.load(ordering: .relaxed) < 4 { await Task.yield() }
-      for token in tokens { await token.cancel() }
-      round.isOver.store(true, ordering: .sequentiallyConsistent)
-      for _ in 0..<10 { await Task.yield() }
-      #expect(round.heardTooLate.load(ordering: .relaxed) == 0)
+    var late = 0
+    for _ in 0..<60 {
+      let ears = (0..<8).map { _ in Ear() }
+      let tokens = ears.map { ear in announcer.listen { _ in ear.hear() } }
+      for (ear, token) in zip(ears, tokens) {
+        while ear.heard.load(ordering: .relaxed) < 2 { await Task.yield() }
+        await token.cancel()
+        ear.isCancelled.store(true, ordering: .sequentiallyConsistent)
+      }
+      late += ears.reduce(0) { $0 + $1.heardTooLate.load(ordering: .relaxed) }
     }
+    #expect(late == 0, "\(late) of 480 heard something")
     await pump.cancel()
   }
 
