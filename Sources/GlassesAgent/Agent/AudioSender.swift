@@ -93,8 +93,10 @@ extension CodedAudio {
 
 extension AudioPipeline.Unit {
   fileprivate func audioUnit(stream: StreamID) -> AudioUnit {
-    AudioUnit(
-      stream: stream, flags: isDiscontinuity ? .discontinuity : [], codec: audio.codec,
+    var flags: AudioUnit.Flags = isDiscontinuity ? .discontinuity : []
+    if audio.hasHistory { flags.insert(.history) }
+    return AudioUnit(
+      stream: stream, flags: flags, codec: audio.codec,
       sampleRate: UInt32(clamping: audio.format.sampleRate), channels: UInt8(clamping: audio.format.channels),
       frames: UInt16(clamping: audio.frames), captured: captured, payload: audio.payload)
   }

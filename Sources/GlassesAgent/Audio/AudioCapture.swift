@@ -48,7 +48,7 @@ struct AudioCapture {
   private var next = 0
   private var heard: Heard?
   private var feeds: [FeedDescription: any AudioSource] = [:]
-  private var injected = ConvertedInjections()
+  private var injected: ConvertedInjections
   private var kind = AudioSourceKind.unknown
   private var isMuted = false
   private var marksNext: Bool
@@ -62,6 +62,7 @@ struct AudioCapture {
     blockLength = max(1, format.frames(in: AudioPipeline.blockDuration))
     clock = SampleClock(rate: format.sampleRate, start: start)
     coder = AudioCoder(format: format)
+    injected = ConvertedInjections(format: format)
     marksNext = marksFirst
   }
 
@@ -183,17 +184,22 @@ struct AudioCapture {
 
   private mutating func overlay(_ pieces: [Injections.Piece], on samples: inout [Float]) throws(MediaError) {
     let frames = samples.count / format.channels
+    try injected.take(pieces) { [clock] in clock.index(nearest: $0) }
     for piece in pieces {
-      let block = try injected.samples(of: piece, in: format)
-      let offset = clock.index(nearest: piece.start).subtractingSaturating(next)
+      let place =
+        injected.place(of: piece)
+        ?? ConvertedInjections.Place(first: clock.index(nearest: piece.start), frames: piece.block.frames)
+      let offset = place.first.subtractingSaturating(next)
       let first = max(offset, 0)
-      let last = min(offset.addingSaturating(block.count / format.channels), frames)
+      let wanted = min(offset.addingSaturating(place.frames), frames)
+      guard first < wanted else { continue }
+      let block = try injected.samples(of: piece, frames: wanted - offset)
+      let last = min(wanted, offset.addingSaturating(block.count / format.channels))
       guard first < last else { continue }
       let range = (first - offset) * format.channels..<(last - offset) * format.channels
       samples.replaceSubrange(first * format.channels..<last * format.channels, with: block[range])
       kind = .injected
     }
-    if pieces.isEmpty { injected.forget() }
   }
 
   private mutating func silence(_ spans: [Range<Instant>], in samples: inout [Float]) {
@@ -206,21 +212,4 @@ struct AudioCapture {
       for index in first * format.channels..<last * format.channels { samples[index] = 0 }
     }
   }
-}
-
-/// Injected samples in the form of a stream, made once for each piece. In the form that they have already, they stay as
-/// they are.
-private struct ConvertedInjections {
-  private var made: [Int: [Float]] = [:]
-
-  mutating func samples(of piece: Injections.Piece, in format: PCMFormat) throws(MediaError) -> [Float] {
-    guard piece.block.format != format else { return piece.block.samples }
-    if let samples = made[piece.number] { return samples }
-    let resampler = try Resampler(from: piece.block.format, to: format)
-    let samples = try resampler.convert(piece.block.samples) + resampler.flush()
-    made[piece.number] = samples
-    return samples
-  }
-
-  mutating func forget() { if !made.isEmpty { made.removeAll() } }
 }

@@ -12,6 +12,8 @@ struct CodedAudio: Sendable {
   var index: Int
   /// … or so much before that.
   var early: Duration = .zero
+  /// The payload holds more than the frames: before them what a decoder must have heard.
+  var hasHistory = false
   var payload: [UInt8]
 }
 
@@ -20,8 +22,9 @@ struct CodedAudio: Sendable {
 ///
 /// An Opus encoder holds some sound back (its look-ahead), so its packets end that much before the block that went in
 /// last. When it takes over, the last block before it goes out as samples, shortened by as much, and into the encoder as
-/// well, whose first packet is thrown away: that one has no history yet. When samples take over, they begin where the
-/// packets ended.
+/// well. The packet of that block is for the decoder's history alone: packets are told from those before, and without it
+/// the next ones would be heard too softly for a tenth of a second. It goes in one packet with the second. When samples
+/// take over, they begin where the packets ended.
 ///
 /// For one thread. Blocks are 20 ms and follow each other without gaps; after a gap, begin with another coder.
 struct AudioCoder {
@@ -81,6 +84,8 @@ private struct OpusPackets {
   private var taken = 0
   private var waiting: [Float] = []
   private var encoded = 0
+  /// The run's first packet, until the second is there.
+  private var history: [UInt8]?
 
   /// Captured samples that no packet holds yet, and the frame with which they begin.
   private(set) var uncovered: [Float] = []
@@ -131,11 +136,15 @@ private struct OpusPackets {
     waiting.removeFirst(samples.count)
     let payload = try encoder.encode(samples)
     if encoded > 0 {
+      let joined = history.flatMap { OpusPacket.joined($0, payload) }
+      history = nil
       units.append(
         CodedAudio(
           codec: .opus, format: coded, frames: OpusEncoder.packetFrames,
           index: start + encoded * format.frames(in: AudioPipeline.blockDuration),
-          early: coded.duration(frames: encoder.lookahead), payload: payload))
+          early: coded.duration(frames: encoder.lookahead), hasHistory: joined != nil, payload: joined ?? payload))
+    } else {
+      history = payload
     }
     encoded += 1
     cover(end(ofPackets: encoded))

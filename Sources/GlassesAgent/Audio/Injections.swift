@@ -53,13 +53,13 @@ struct Injections: Sendable {
     nextNumber += 1
   }
 
-  /// What may be heard between two moments, the ones that win last.
+  /// What may be heard between two moments or shortly after, the ones that win last.
   mutating func pieces(from start: Instant, to end: Instant) -> [Piece] {
     guard !pieces.isEmpty else { return [] }
     forget(before: start - Self.memory)
-    // Up to half a sample of any rate further, as samples are put to the nearest place.
-    let margin: Duration = .milliseconds(1)
-    return pieces.filter { $0.start < end + margin && $0.end > start - margin }
+    // Before, half a sample of any rate, as samples are put to the nearest place; behind, as far as a filter sees that
+    // converts what comes before.
+    return pieces.filter { $0.start < end + .milliseconds(10) && $0.end > start - .milliseconds(1) }
   }
 
   private mutating func forget(before moment: Instant) { pieces.removeAll { $0.end < moment } }

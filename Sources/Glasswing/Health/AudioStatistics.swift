@@ -12,9 +12,9 @@ public struct AudioStatistics: Codable, Hashable, Sendable {
   public let bitsPerSecond: Int64
   /// Frames handed to listeners, each counted once however many listen.
   public let frames: UInt64
-  /// Samples of these frames.
+  /// Samples of each channel in these frames.
   public let samples: UInt64
-  /// Samples that frames said are missing before them, whatever the cause; what slow listeners miss is not in it.
+  /// Samples of each channel that frames said are missing before them, whatever the cause; what slow listeners miss is not in it.
   public let missingSamples: UInt64
   /// Units lost on the link.
   public let lost: UInt64

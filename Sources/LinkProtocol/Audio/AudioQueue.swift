@@ -2,16 +2,23 @@ import Units
 
 /// Units of sound that wait to be sent. Bounded by the age of the oldest and by bytes; over either bound the oldest go,
 /// and the next one of their stream says that something is missing.
+///
+/// PCM that waits when Opus has begun is what the link did not carry, and takes longer to leave than it is long: of that
+/// no more than `agedPCM` is kept, or pictures would wait for it.
 struct AudioQueue: Sendable {
   struct Dropped: Hashable, Sendable {
     var stream: StreamID
     var units: Int
+    /// They were PCM that Opus has followed.
+    var isLeftOver = false
   }
 
   private struct Entry: Sendable {
     var unit: AudioUnit
     let enqueued: Instant
   }
+
+  private static let agedPCM: Duration = .milliseconds(100)
 
   private let ageLimit: Duration
   private let byteLimit: Int
@@ -39,6 +46,12 @@ struct AudioQueue: Sendable {
     return trim(at: now)
   }
 
+  /// A unit that can't be sent: it is missing.
+  mutating func leaveOut(_ unit: AudioUnit) -> Dropped {
+    marked.insert(unit.stream)
+    return Dropped(stream: unit.stream, units: 1)
+  }
+
   /// The unit to be sent next, after what has grown too old was dropped.
   mutating func popFirst(at now: Instant) -> (unit: AudioUnit?, dropped: [Dropped]) {
     let dropped = trim(at: now)
@@ -49,14 +62,16 @@ struct AudioQueue: Sendable {
 
   /// Drops what has grown too old or too much.
   mutating func trim(at now: Instant) -> [Dropped] {
-    guard age(at: now) > ageLimit || bytes > byteLimit else { return [] }
+    guard isTooMuch(at: now) else { return [] }
     var dropped: [Dropped] = []
-    while age(at: now) > ageLimit || bytes > byteLimit, let unit = takeFirst() {
+    while isTooMuch(at: now) {
+      let isLeftOver = hasLeftOver
+      guard let unit = takeFirst() else { break }
       marked.insert(unit.stream)
       if let index = dropped.firstIndex(where: { $0.stream == unit.stream }) {
         dropped[index].units += 1
       } else {
-        dropped.append(Dropped(stream: unit.stream, units: 1))
+        dropped.append(Dropped(stream: unit.stream, units: 1, isLeftOver: isLeftOver))
       }
     }
     return dropped
@@ -70,6 +85,12 @@ struct AudioQueue: Sendable {
     gone = appended
     marked.removeAll()
     bytes = 0
+  }
+
+  private var hasLeftOver: Bool { entries.first?.unit.codec == .pcmFloat32 && entries.last?.unit.codec == .opus }
+
+  private func isTooMuch(at now: Instant) -> Bool {
+    age(at: now) > (hasLeftOver ? min(Self.agedPCM, ageLimit) : ageLimit) || bytes > byteLimit
   }
 
   private mutating func takeFirst() -> AudioUnit? {

@@ -9,6 +9,8 @@ package struct AudioUnit: Hashable, Sendable {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Something before it is missing by the sender's decision. The same bit as in an access unit.
     package static let discontinuity = Flags(rawValue: 1 << 2)
+    /// The unit's frames are the last of what its packet decodes to; those before are for the decoder's history.
+    package static let history = Flags(rawValue: 1 << 3)
   }
 
   package var stream: StreamID
@@ -17,7 +19,7 @@ package struct AudioUnit: Hashable, Sendable {
   /// Samples a second of each channel.
   package var sampleRate: UInt32
   package var channels: UInt8
-  /// Samples of each channel that the unit decodes to.
+  /// Samples of each channel that the unit is. Its packet may decode to more; they are the first of them.
   package var frames: UInt16
   /// When the first of those samples was taken. An encoder's look-ahead is taken off by the sender.
   package var captured: DeviceTime

@@ -13,12 +13,21 @@ extension ChannelReassembler {
     self.init(
       rules: Rules(
         channel: channel, headLength: headLength, unitLimit: unitLimit,
-        // A control unit has at least its type; a media unit at least a byte after its head.
-        unitMinimum: channel == .control ? 2 : headLength + 1, unitsInAssembly: limits.unitsInAssembly,
+        unitMinimum: Self.unitMinimum(channel, headLength), unitsInAssembly: limits.unitsInAssembly,
         piecesAhead: limits.piecesAhead,
         patience: channel == .control ? limits.controlPatience : limits.reorderPatience,
         losesNothing: channel == .control),
       firstSequence: limits.firstSequence)
+  }
+
+  /// A control unit has at least its type; pictures and photos at least a byte after their head. Sound of which nothing is
+  /// there is looked at as any other that can't be used.
+  private static func unitMinimum(_ channel: Channel, _ headLength: Int) -> Int {
+    switch channel {
+    case .control: 2
+    case .audio: headLength
+    case .video, .photo: headLength + 1
+    }
   }
 }
 

@@ -99,10 +99,11 @@ package struct LinkEndpoint: Sendable {
     reportDrops()
   }
 
-  /// Queues a unit of sound. From a queue that has grown too old the oldest go (`audioDropped`).
+  /// Queues a unit of sound. From a queue that has grown too old the oldest go, and one that has nothing in it, or too
+  /// much, is left out (`audioDropped`).
   package mutating func send(_ unit: AudioUnit, at now: Instant) {
     guard isListening else { return }
-    sending(at: now) { scheduler throws(LinkProtocolError) in try scheduler.enqueue(unit, at: now) }
+    scheduler.enqueue(unit, at: now)
     reportDrops()
   }
 

@@ -54,6 +54,8 @@ package struct Ladder: Sendable {
   package init(top: Rung, lower: [Rung]) { rungs = [top] + lower }
 
   package var rung: Rung { rungs[index] }
+  /// Pictures are as they were asked for.
+  package var isAtTop: Bool { index == 0 }
 
   /// Most that the encoder should be given. At the top the rung's own bit rate; below it also what shows that the next
   /// rung can be carried, so that a step up is tried on evidence.

@@ -9,6 +9,9 @@ import Units
 /// that delivers nothing at all says nothing about its rate, and changes nothing. With no delay the estimate stays at the
 /// ceiling.
 ///
+/// Sound has a sign of its own that shows sooner (`isOverrunByAudio`): before anything is known of a link, the pictures'
+/// queue would have to run over first, and then wait for the sound that has gathered.
+///
 /// A delay that decreases don't shorten, with nothing waiting in the queue, is the way's own (a longer route): it is
 /// taken as the new normal, else the estimate would fall for ever.
 ///
@@ -23,7 +26,7 @@ import Units
 /// A value: constant memory, no clock. `look` at any rate; it does nothing before a look is due.
 package struct RateControl: Sendable {
   /// What the link is believed to carry, sound and pictures together.
-  private var carried: Bitrate
+  package private(set) var carried: Bitrate
   /// What sound takes of it.
   private var audio = Bitrate.bitsPerSecond(0)
   /// Most that is aimed at: what the pictures can use.
@@ -94,8 +97,10 @@ package struct RateControl: Sendable {
     ownDelay = min(ownDelay, flow.travelDelay)
     let delay = flow.delay - ownDelay
     isDraining = delay > RateRules.drainDelay
-    if overflowed || standingDelay > RateRules.standingDelay {
-      decrease(overflowed: overflowed, at: flow.time)
+    if window.isOverrunByAudio {
+      decrease(.byAudio, at: flow.time)
+    } else if overflowed || standingDelay > RateRules.standingDelay {
+      decrease(overflowed ? .overflow : .delay, at: flow.time)
     } else if delay < RateRules.calmDelay {
       grow(for: elapsed, at: flow.time)
     }
@@ -117,12 +122,17 @@ package struct RateControl: Sendable {
     return (window.lazy.map(\.delay).min() ?? .zero) - ownDelay
   }
 
-  private mutating func decrease(overflowed: Bool, at now: Instant) {
+  /// What shows that the link is overrun.
+  private enum Overrun {
+    case delay, overflow, byAudio
+  }
+
+  private mutating func decrease(_ overrun: Overrun, at now: Instant) {
     defer { calmSince = nil }
-    guard overflowed || now - (lastDecrease ?? .distantPast) >= RateRules.decreaseInterval else { return }
-    let isQueued = overflowed || window.allSatisfy { $0.waitingAge >= RateRules.calmDelay }
+    guard overrun == .overflow || now - (lastDecrease ?? .distantPast) >= RateRules.decreaseInterval else { return }
+    let isQueued = overrun != .delay || window.allSatisfy { $0.waitingAge >= RateRules.calmDelay }
     guard let delivered = window.delivered(isQueued: isQueued) else { return }
-    guard overflowed || !isFruitless() else {
+    guard overrun != .delay || !isFruitless() else {
       ownDelay += standingDelay
       decreases = 0
       // They were for nothing.
@@ -182,6 +192,18 @@ extension [VideoFlow] {
   fileprivate var span: Duration {
     guard let first, let last else { return .zero }
     return last.time - first.time
+  }
+
+  /// Sound alone is more than the link carries.
+  fileprivate var isOverrunByAudio: Bool {
+    guard let last, last.audioWaitingAge >= RateRules.audioDelay else { return false }
+    var steps = 0
+    for (before, after) in zip(self, dropFirst()).reversed() {
+      guard before.audioWaitingAge < after.audioWaitingAge, before.leftBytes < after.leftBytes else { return false }
+      steps += 1
+      if steps >= RateRules.audioSteps || last.time - before.time >= RateRules.audioSpan { return true }
+    }
+    return false
   }
 
   /// What went through over the window, sound and pictures; nil when that can't be told: nothing left, or something in one of its steps

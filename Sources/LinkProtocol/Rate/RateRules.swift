@@ -23,6 +23,12 @@ package enum RateRules {
   /// A delay that was never shorter throughout the window, above which the link counts as overrun. The figure that
   /// LEDBAT settled on (RFC 6817, 2.5). A sync unit alone delays what follows by up to 350 ms, but not throughout.
   static let standingDelay: Duration = .milliseconds(100)
+  /// Sound leaves first, so it waits only when the link stands still or carries less than the sound alone. Where it waits
+  /// longer from look to look while bytes leave, for so many steps between looks or so long, up to so much, it is the
+  /// latter. (A link that stood still for a moment has a step in which nothing left.)
+  static let audioSteps = 3
+  static let audioSpan: Duration = .milliseconds(250)
+  static let audioDelay: Duration = .milliseconds(80)
   /// Below this the rate may grow; between the two it stays.
   static let calmDelay: Duration = .milliseconds(50)
   /// Above this the encoder is held below the estimate until the queue has drained.

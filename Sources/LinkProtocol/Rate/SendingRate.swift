@@ -12,8 +12,9 @@ package struct SendingRate: Sendable {
 
   package var rung: Ladder.Rung { ladder.rung }
   package var target: Bitrate { control.target }
-  /// What the link is known to carry, sound and pictures together; nil while nothing limits what is sent.
-  package var limit: Bitrate? { control.limit }
+  /// What the link is known to carry, sound and pictures together; nil while nothing limits what is sent. Pictures that
+  /// are fewer or smaller than was asked for are limited, also where nothing limits these.
+  package var limit: Bitrate? { control.limit ?? (ladder.isAtTop ? nil : control.carried) }
 
   /// Call after each unit, and when the queue has run over.
   ///

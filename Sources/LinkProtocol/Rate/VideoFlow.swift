@@ -16,6 +16,8 @@ package struct VideoFlow: Hashable, Sendable {
   package var overflows: UInt64 = 0
   /// What the sound that is queued takes of the link, headers included, whether the link carries it or not.
   package var audioRate: Bitrate = .bitsPerSecond(0)
+  /// How long the oldest unit of sound in the sender's queue has waited.
+  package var audioWaitingAge: Duration = .zero
   /// As `sentBytes`, `acknowledgedBytes` and `acknowledged`, of the audio channel.
   package var audioSentBytes: UInt64 = 0
   package var audioAcknowledgedBytes: UInt64 = 0

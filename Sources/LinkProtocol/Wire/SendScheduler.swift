@@ -95,10 +95,13 @@ struct SendScheduler: Sendable {
     drops.append(contentsOf: video.append(unit, at: now))
   }
 
-  mutating func enqueue(_ unit: AudioUnit, at now: Instant) throws(LinkProtocolError) {
-    try check(.audio, UnitHead.audioLength, unit.payload.count, limit: limits.audioUnit)
+  /// A unit that the peer could not take is left out: what sound holds ends no link.
+  mutating func enqueue(_ unit: AudioUnit, at now: Instant) {
+    guard (try? check(.audio, UnitHead.audioLength, unit.payload.count, limit: limits.audioUnit)) != nil else {
+      return audioDrops.append(audio.leaveOut(unit))
+    }
     audioLoad.add(unit, chunk: limits.chunkPayload, at: now)
-    audioDrops.append(contentsOf: audio.append(unit, at: now))
+    note(audio.append(unit, at: now), at: now)
   }
 
   mutating func enqueue(_ photo: PhotoID, bytes: [UInt8]) throws(LinkProtocolError) {
@@ -107,6 +110,12 @@ struct SendScheduler: Sendable {
       throw LinkProtocolError(.backlog(.photo), stage: .sending)
     }
     photos.append((photo, bytes))
+  }
+
+  /// What the link did not carry of sound has kept pictures back as well: they were made for a link that there is not.
+  private mutating func note(_ dropped: [AudioQueue.Dropped], at now: Instant) {
+    audioDrops.append(contentsOf: dropped)
+    if dropped.contains(where: \.isLeftOver) { drops.append(contentsOf: video.runOver(at: now)) }
   }
 
   private func check(
@@ -176,6 +185,7 @@ struct SendScheduler: Sendable {
     flow.travelDelay = departures.travelDelay
     flow.waitingAge = video.age(at: now)
     flow.audioRate = audioLoad.rate(at: now)
+    flow.audioWaitingAge = audio.age(at: now)
     flow.audioSentBytes = sent[Int(Channel.audio.rawValue)].bytes
     (flow.audioAcknowledgedBytes, flow.audioAcknowledged) = audioAcknowledged
     return flow
@@ -196,7 +206,7 @@ struct SendScheduler: Sendable {
   mutating func nextBytes(atMost limit: Int, at now: Instant) -> [UInt8]? {
     // Whether there is room or not: what waits is bounded also while nothing leaves.
     drops.append(contentsOf: video.trim(at: now))
-    audioDrops.append(contentsOf: audio.trim(at: now))
+    note(audio.trim(at: now), at: now)
     var bytes: [UInt8] = []
     while true {
       // Room is looked at first: a unit that was begun can no longer be dropped, and clock messages are stamped then.
@@ -248,7 +258,7 @@ struct SendScheduler: Sendable {
       return ([], stamped(message, at: now).encoded())
     case .audio:
       let (unit, dropped) = audio.popFirst(at: now)
-      audioDrops.append(contentsOf: dropped)
+      note(dropped, at: now)
       guard let unit else { return nil }
       audioBegun = audio.gone
       return (UnitHead.encode(unit), unit.payload)

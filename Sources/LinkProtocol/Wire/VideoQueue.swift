@@ -17,6 +17,8 @@ struct VideoQueue: Sendable {
     let enqueued: Instant
   }
 
+  private static let aWhile: Duration = .milliseconds(100)
+
   private let ageLimit: Duration
   private let byteLimit: Int
   private var entries = FIFO<Entry>()
@@ -67,6 +69,11 @@ struct VideoQueue: Sendable {
     entries.removeAll()
     awaitingSync.removeAll()
     bytes = 0
+  }
+
+  /// Drops all, where the oldest has waited for a while: none of them would arrive in time.
+  mutating func runOver(at now: Instant) -> [Dropped] {
+    age(at: now) > Self.aWhile ? drop(at: now, keepingSync: false) : []
   }
 
   /// Drops what has grown too old or too much.

@@ -45,19 +45,22 @@ struct AudioPath: Sendable {
     isBreakDue = true
   }
 
-  /// Throws for a unit that can't be used, which then counts as missing.
-  mutating func take(_ received: ReceivedAudio) throws(MediaError) -> [Piece] {
-    let unit = received.unit
-    let isBreak = isBreakDue || unit.flags.contains(.discontinuity)
-    let block: PCMBlock
+  /// Adds what is ready to `pieces`. Throws for a unit that can't be used, which then counts as missing; what was ready
+  /// without it is added all the same.
+  mutating func take(_ received: ReceivedAudio, into pieces: inout [Piece]) throws(MediaError) {
     do throws(MediaError) {
-      block = try decode(unit, followsGap: isBreak || received.lostBefore > 0)
+      try use(received, into: &pieces)
+      isBreakDue = false
     } catch {
       isBreakDue = true
       throw error
     }
-    isBreakDue = false
-    var pieces: [Piece] = []
+  }
+
+  private mutating func use(_ received: ReceivedAudio, into pieces: inout [Piece]) throws(MediaError) {
+    let unit = received.unit
+    let isBreak = isBreakDue || unit.flags.contains(.discontinuity)
+    let block = try decode(unit)
     let breaks = timeline.breaks(at: received.presentation, lost: received.lostBefore, isBreak: isBreak)
     if breaks || resampler?.from != block.format, let rest = finish() { pieces.append(rest) }
     let resampler = try resampler(from: block.format)
@@ -65,28 +68,32 @@ struct AudioPath: Sendable {
       received.presentation, frames: outputFrames(of: block), lost: received.lostBefore, isBreak: isBreak)
     correction = placement.correction
     resampler.compensate(ppm: placement.correction)
-    let samples = try resampler.convert(leavingOut(placement.skip, of: block))
+    // Kept also when the unit fails from here on: the count goes on behind them.
     untold.missing = untold.missing.addingSaturating(placement.missing)
     untold.isDiscontinuity = untold.isDiscontinuity || placement.isDiscontinuity
+    let samples = try resampler.convert(leavingOut(placement.skip, of: block))
     if let piece = piece(samples, at: placement.start) { pieces.append(piece) }
     timeline.delivered(frames: samples.count / format.channels, held: resampler.delay)
-    return pieces
   }
 
   /// What the resampler still holds, so that nothing is left in it before a gap or at the end.
   mutating func finish() -> Piece? {
     guard let resampler, let start = timeline.next else { return nil }
     self.resampler = nil
-    guard let samples = try? resampler.flush() else { return nil }
+    guard let samples = try? resampler.flush() else {
+      // Nothing is held any more.
+      timeline.delivered(frames: 0, held: .zero)
+      return nil
+    }
     defer { timeline.delivered(frames: samples.count / format.channels) }
     return piece(samples, at: start)
   }
 
   private mutating func piece(_ samples: [Float], at start: Instant) -> Piece? {
     guard !samples.isEmpty else { return nil }
-    position += Int64(untold.missing)
+    position = position.addingSaturating(Int64(untold.missing))
     defer {
-      position += Int64(samples.count / format.channels)
+      position = position.addingSaturating(Int64(samples.count / format.channels))
       untold = (0, false)
     }
     return Piece(
@@ -112,23 +119,31 @@ struct AudioPath: Sendable {
     return Array(block.samples.dropFirst(skipped * block.format.channels))
   }
 
-  private mutating func decode(_ unit: AudioUnit, followsGap: Bool) throws(MediaError) -> PCMBlock {
+  /// Behind a gap a decoder keeps what it has: packets are told from those before, and what was heard a moment ago is
+  /// nearer to what the lost ones held than nothing is.
+  private mutating func decode(_ unit: AudioUnit) throws(MediaError) -> PCMBlock {
     let channels = Int(unit.channels)
     switch unit.codec {
     case .pcmFloat32:
+      // Packets that come after these samples have nothing to do with those before.
+      decoder = nil
       let samples = [Float](littleEndian: unit.payload)
       guard samples.count == Int(unit.frames) * channels else {
         throw MediaError(.damagedAudio, while: .decoding, "a unit that is not as long as it says")
       }
       return PCMBlock(format: PCMFormat(sampleRate: Int(unit.sampleRate), channels: channels), samples: samples)
     case .opus:
+      let hasHistory = unit.flags.contains(.history)
+      if hasHistory { decoder = nil }
       let decoder = try decoder(channels: channels)
-      if followsGap { decoder.reset() }
       var samples = try decoder.decode(unit.payload)
-      // The last unit of a stream may be shorter than its packet.
       let said = Int(unit.frames) * OpusEncoder.sampleRate / max(1, Int(unit.sampleRate)) * channels
-      if samples.count > said { samples.removeLast(samples.count - said) }
-      guard !samples.isEmpty else { throw MediaError(.damagedAudio, while: .decoding, "a packet without samples") }
+      guard said > 0, samples.count >= said else {
+        throw MediaError(.damagedAudio, while: .decoding, "a packet that is shorter than it says")
+      }
+      // The last unit before a gap, or of a stream, may be shorter than its packet.
+      let rest = samples.count - said
+      if hasHistory { samples.removeFirst(rest) } else { samples.removeLast(rest) }
       return PCMBlock(format: decoder.format, samples: samples)
     }
   }

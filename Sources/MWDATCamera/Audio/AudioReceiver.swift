@@ -22,6 +22,8 @@ final class AudioReceiver: Sendable {
     var early: [ReceivedAudio] = []
     /// Nil while nobody listens.
     var path: AudioPath?
+    /// Room for what a unit yields, used again for each.
+    var room: [AudioPath.Piece] = []
   }
 
   /// What is to be handed on, decided under the lock.
@@ -161,10 +163,12 @@ final class AudioReceiver: Sendable {
       guard let opening = state.opening, received.unit.stream == opening.stream, !state.isHeld else { return nil }
       return pass(received, opening, isListening: isListening, &state)
     }
-    guard let outcome else { return recorder.count { $0.stale += 1 } }
+    guard var outcome else { return recorder.count { $0.stale += 1 } }
     recorder.unitArrived(
       bytes: received.unit.payload.count, lost: received.lostBefore, at: received.arrived)
     deliver(outcome)
+    outcome.pieces.removeAll(keepingCapacity: true)
+    state.withLock { $0.room = outcome.pieces }
     // Sound that can't be used is missing.
     if outcome.unusable == 0 {
       arrivals.came(at: received.arrived)
@@ -190,11 +194,12 @@ final class AudioReceiver: Sendable {
     }
     var path =
       state.path ?? AudioPath(PCMFormat(sampleRate: Int(asked.sampleRate), channels: Int(asked.channels)))
-    // Not kept twice while it changes.
+    // Not kept twice while they change.
     state.path = nil
+    swap(&outcome.pieces, &state.room)
     for unit in state.early {
       do throws(MediaError) {
-        outcome.pieces += try path.take(unit)
+        try path.take(unit, into: &outcome.pieces)
       } catch {
         outcome.unusable += 1
       }

@@ -2,7 +2,10 @@ import LinkProtocol
 
 /// The form in which sound reaches listeners.
 public enum AudioCodec: Sendable {
-  /// Uncompressed samples: 32-bit floating point, native byte order, one or two channels.
+  /// Uncompressed samples, whatever travels: 32-bit floating point in native byte order, full scale from -1 to 1, each
+  /// channel by itself (not interleaved). What the microphone has is resampled to `sampleRate`; `numberOfChannels` is 1
+  /// (the mean of its sides, if it has two) or 2. Any other number ends the stream in `.audioStreamingError` when it is
+  /// started.
   case pcm(sampleRate: AudioSampleRate, numberOfChannels: UInt32)
 }
 

@@ -2,7 +2,9 @@
 public struct StreamConfiguration: Sendable {
   /// Decoded pictures or compressed ones.
   public let videoCodec: VideoCodec
-  /// The sound that comes along; nil for none.
+  /// The form of the sound that comes along (`Stream.audioFramePublisher`); nil for none, which never touches the
+  /// microphone. Sound needs the microphone's permission beside the camera's: without either, a start ends in
+  /// `.permissionDenied`, pictures included. Glasses that give no sound end it in `.audioStreamingError`.
   public let audioCodec: AudioCodec?
   /// The size of pictures at best; a narrow link may give smaller ones for a while.
   public let resolution: StreamingResolution

@@ -139,7 +139,8 @@ struct AudioTrackReader: @unchecked Sendable {
     }
     for back in [preroll, span(Self.seconds.furtherBack)] {
       let ticks = av_rescale_q(
-        Int64(place - start - back), AVRational(num: 1, den: Int32(converter.rate)), input.timeBase)
+        Int64(place.subtractingSaturating(start).subtractingSaturating(back)),
+        AVRational(num: 1, den: Int32(converter.rate)), input.timeBase)
       guard input.seek(to: startStamp.addingSaturating(ticks)) else { break }
       decoder.flush()
       isDraining = false
@@ -202,7 +203,7 @@ struct AudioTrackReader: @unchecked Sendable {
       let stated = start.addingSaturating(frames(stamp.subtractingSaturating(startStamp)))
       if let next {
         let tolerance = span(isAfterDamage ? Self.tolerance.afterDamage : Self.tolerance.usual)
-        if abs(stated.subtractingSaturating(next)) > tolerance { place = stated }
+        if stated.subtractingSaturating(next).magnitude > tolerance { place = stated }
         isAfterDamage = false
       } else {
         place = snapped(stated, frames: count)
@@ -219,9 +220,9 @@ struct AudioTrackReader: @unchecked Sendable {
   /// a seek may be cut off.
   private func snapped(_ place: Int, frames count: Int) -> Int {
     guard frames(1) > 1, let packetFrames, packetFrames > 0 else { return place }
-    let beyond = place + count - edge
-    let packets = (Double(beyond) / Double(packetFrames)).rounded()
-    return edge + Int(packets) * packetFrames - count
+    let beyond = place.addingSaturating(count).subtractingSaturating(edge)
+    let packets = Int(Int64(saturating: (Double(beyond) / Double(packetFrames)).rounded()))
+    return edge.addingSaturating(packets.multipliedSaturating(by: packetFrames)).subtractingSaturating(count)
   }
 
   private mutating func note(packetOf count: Int) {

@@ -69,7 +69,7 @@ package final class OpusDecoder: Sendable {
     state = Mutex(try OpusDecoderState(format))
   }
 
-  /// All frames of the packet, interleaved. Throws `.damagedAudio`; the decoder is usable after it.
+  /// All frames of the packet, interleaved. Throws `.damagedAudio`; the decoder goes on from the packet before.
   package func decode(_ packet: [UInt8]) throws(MediaError) -> [Float] {
     try state.withLock { state throws(MediaError) in try state.decode(packet) }
   }
@@ -107,11 +107,11 @@ private struct OpusDecoderState: @unchecked Sendable {
     do {
       _ = try context.send(packet)
       while try context.receive(frame) {
-        output += try AudioFrameSamples.samples(of: frame, channels: format.channels)
+        let samples = try AudioFrameSamples.samples(of: frame, channels: format.channels)
+        output = output.isEmpty ? samples : output + samples
         frame.clear()
       }
     } catch {
-      reset()
       throw error.cause == .outOfMemory ? error : error.as(.damagedAudio)
     }
     return output

@@ -91,7 +91,8 @@ struct SharedLinkTests {
       #expect(late.count >= 480)
       #expect(late.allSatisfy { $0.missing == 0 && !$0.isDiscontinuity })
       glasses.link.limit(nil)
-      clock.walk(.seconds(30), until: { heard.stream.audioStatus?.codec == .pcm })
+      // Not before pictures are what was asked for again.
+      clock.walk(.seconds(40), until: { heard.stream.audioStatus?.codec == .pcm })
       #expect(heard.stream.audioStatus?.codec == .pcm)
       session.stop()
     }

@@ -217,17 +217,51 @@ struct AudioOverLinkTests {
     #expect(received.filter { $0.unit.flags.contains(.discontinuity) }.count > 10)
   }
 
-  @Test("refuses to send what the peer would refuse")
-  func limits() {
+  @Test("a unit that is empty, or longer than any, is left out and counted, the next one says so, and the link goes on")
+  func leftOut() {
     var pair = openPair()
-    var unit = AudioUnit.sound()
-    unit.payload = []
-    pair.input(.glasses) { glasses, now in glasses.send(unit, at: now) }
-    guard case .closed(let close) = pair.takeGlassesEvents().last else {
+    var empty = AudioUnit.sound()
+    empty.payload = []
+    var endless = AudioUnit.sound()
+    endless.payload = [UInt8](repeating: 0, count: LinkLimits().audioUnit)
+    for unit in [.sound(), empty, endless, .sound(), .sound()] {
+      pair.input(.glasses) { glasses, now in glasses.send(unit, at: now) }
+      pair.advance(by: .milliseconds(20))
+    }
+    #expect(
+      pair.takeGlassesEvents().filter { if case .audioDropped = $0 { true } else { false } }
+        == Array(repeating: .audioDropped(StreamID(1), units: 1), count: 2))
+    #expect(pair.glasses.statistics.droppedAudioUnits == 2)
+    let heard = sound(pair.takeAppEvents())
+    #expect(heard.map { $0.unit.flags.contains(.discontinuity) } == [false, true, false])
+  }
+
+  @Test("glasses that send a unit without payload lose that unit alone: it counts as unusable, the next one says so")
+  func emptyUnit() throws {
+    var app = LinkEndpoint(hello: .testApp)
+    let now = Instant(nanoseconds: 1_000_000_000)
+    app.opened(at: now)
+    app.received(chunk(0, 0, Message.hello(.testGlasses).encoded()), at: now)
+    let unit = AudioUnit.sound()
+    let head = UnitHead.encode(unit)
+    for (number, payload) in [unit.payload, [], unit.payload].enumerated() {
+      app.received(chunk(1, UInt32(number), head + payload), at: now + .milliseconds(20 * Int64(number)))
+    }
+    var events: [LinkEvent] = []
+    while let event = app.nextEvent() { events.append(event) }
+    #expect(sound(events).map(\.lostBefore) == [0, 1])
+    #expect(app.statistics.unusableAudioUnits == 1 && app.statistics.lost(.audio) == 1)
+    // One that has no whole head is no unit at all.
+    app.received(chunk(1, 3, Array(head.dropLast())), at: now + .milliseconds(60))
+    while let event = app.nextEvent() { events.append(event) }
+    let error = LinkProtocolError(.unitTooShort(.audio, length: 23), stage: .reassembly)
+    while app.nextBytes(atMost: 65_536, at: now + .milliseconds(60)) != nil {}
+    while let event = app.nextEvent() { events.append(event) }
+    guard case .closed(let close) = events.last else {
       Issue.record("still open")
       return
     }
-    #expect(close.cause == .protocolError(LinkProtocolError(.unitTooShort(.audio, length: 24), stage: .sending)))
+    #expect(close.cause == .protocolError(error))
   }
 
   @Test(

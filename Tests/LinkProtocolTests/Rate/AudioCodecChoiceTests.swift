@@ -153,4 +153,36 @@ struct PicturesBesideAudioTests {
     #expect(bench.rate.target.kilobitsPerSecond > Double(min(limit, 2000)) * 0.5, "\(bench.rate.target)")
     #expect(bench.audioDelay(0.5) < .milliseconds(100))
   }
+
+  @Test(
+    "on a link of which nothing is known, sound that it can't carry goes over to Opus before a picture is a second late (AUD-3)",
+    arguments: [1000, 1300, 2000, 3000] as [Int64])
+  func coldStart(limit: Int64) {
+    var bench = bench(.init(bytes: 7680, frames: 960, rate: 48_000), limit: limit)
+    bench.choice = AudioCodecChoice(AudioParameters(codec: .pcmFloat32, sampleRate: 48_000, channels: 2))
+    bench.run(for: .milliseconds(400))
+    if limit <= 2000 { #expect(bench.choice?.codec == .opus) }
+    bench.run(for: .seconds(8))
+    #expect(bench.choice?.codec == .opus)
+    #expect(bench.delay(1) < .seconds(1), "\(bench.delay(1))")
+    #expect(bench.audioDelay(1) < .milliseconds(500), "\(bench.audioDelay(1))")
+    #expect(bench.audioDelay(0.5) < .milliseconds(100), "\(bench.audioDelay(0.5))")
+  }
+
+  @Test("a link that stands still for a moment, or is wide enough for both, keeps PCM and its rate")
+  func hiccup() {
+    for pause in [60, 110, 150, 190] as [Int64] {
+      var bench = bench(.init(bytes: 7680, frames: 960, rate: 48_000), limit: 20_000)
+      bench.choice = AudioCodecChoice(AudioParameters(codec: .pcmFloat32, sampleRate: 48_000, channels: 2))
+      for pictures in 20..<28 as Range<Int64> {
+        bench.run(for: .milliseconds(33 * pictures))
+        // One write that takes so long.
+        bench.limit(.bitsPerSecond(4112 * 8 * 1000 / pause))
+        bench.run(for: .milliseconds(10))
+        bench.limit(.kilobitsPerSecond(20_000))
+      }
+      #expect(bench.choice?.codec == .pcmFloat32, "after \(pause) ms")
+      #expect(bench.rate.limit == nil)
+    }
+  }
 }

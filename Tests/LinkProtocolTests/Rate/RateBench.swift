@@ -101,9 +101,11 @@ struct RateBench {
 
   private mutating func sendAudio() {
     guard var sound else { return }
-    if choice?.look(estimate: rate.limit, at: pair.now) == .opus { sound.bytes = 160 }
+    let codec = choice?.look(estimate: rate.limit, at: pair.now) ?? .pcmFloat32
+    let channels = sound.bytes / (4 * Int(sound.frames))
+    if codec == .opus { sound.bytes = 160 }
     let unit = AudioUnit(
-      stream: StreamID(1), codec: .opus, sampleRate: sound.rate, channels: 2, frames: sound.frames,
+      stream: StreamID(1), codec: codec, sampleRate: sound.rate, channels: UInt8(channels), frames: sound.frames,
       captured: DeviceTime(nanoseconds: pair.now.nanoseconds), payload: [UInt8](repeating: 1, count: sound.bytes))
     pair.input(.glasses) { endpoint, now in endpoint.send(unit, at: now) }
     nextAudio = nextAudio + .milliseconds(20)

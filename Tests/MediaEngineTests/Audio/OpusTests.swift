@@ -90,6 +90,26 @@ struct OpusTests {
     #expect(try decoder.decode(packets[0]).count == 960)
   }
 
+  @Test(
+    "Two packets joined into one decode to what they do one after the other, bit for bit",
+    arguments: [32, 192] as [Int64])
+  func joined(kilobits: Int64) throws {
+    let tone = SineTone.samples(frequency: 1000, sampleRate: 48_000, count: 4800)
+    let (packets, _) = try coded(tone, channels: 1, bitrate: .kilobitsPerSecond(kilobits))
+    let decoder = try OpusDecoder(PCMFormat(sampleRate: 48_000, channels: 1))
+    let wanted = try decoder.decode(packets[0]) + decoder.decode(packets[1])
+    decoder.reset()
+    #expect(try decoder.decode(#require(OpusPacket.joined(packets[0], packets[1]))) == wanted)
+    // Of another configuration, of two frames already, too long, or none.
+    var other = packets[1]
+    other[0] ^= 0x08
+    #expect(OpusPacket.joined(packets[0], other) == nil)
+    other[0] = packets[1][0] | 1
+    #expect(OpusPacket.joined(other, other) == nil)
+    #expect(OpusPacket.joined(packets[0], packets[0].prefix(1) + [UInt8](repeating: 0, count: 1276)) == nil)
+    #expect(OpusPacket.joined([], []) == nil)
+  }
+
   @Test("Opus runs at 48 kHz, and says so")
   func formats() throws {
     #expect(
