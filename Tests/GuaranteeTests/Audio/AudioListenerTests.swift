@@ -15,9 +15,9 @@ struct AudioListenerTests {
     try await withGlasses { glasses in
       let session = try await startedSession(with: glasses)
       let camera = try #require(try session.addCamera(config: AudioScene.configuration()))
-      let gate = Gate()
+      let gate = Gate(isOpen: true)
       let watched = WatchedStream(camera.stream)
-      let slow = HeardAudio(camera.stream, meanwhile: { _ in gate.pass() })
+      let slow = HeardAudio(camera.stream, meanwhile: { _ in gate.wait() })
       let quick = HeardAudio(camera.stream)
       let health = Observed<StreamHealthEvent>()
       let token = camera.stream.healthPublisher.listen { health.record($0) }
@@ -40,6 +40,9 @@ struct AudioListenerTests {
       #expect(slow.frames.reduce(0) { $0 + $1.missing } == listeners[0].dropped * 320)
       #expect(camera.stream.statistics.audio?.listeners == UInt64(listeners[0].dropped))
       #expect(camera.stream.statistics.drops.listeners == 0)
+      let stamps = watched.frames.values.map { CMTimeGetSeconds($0.presentation) }
+      let widest = zip(stamps, stamps.dropFirst()).map { $1 - $0 }.max() ?? .infinity
+      #expect(widest < 0.4, "no picture for \(widest) s")
       #expect(camera.stream.statistics.stalls == 0)
       #expect(health.values.contains { $0.kind == .audioListenerBehind && $0.listener == 1 })
       #expect(!health.values.contains { $0.kind == .audioGap })

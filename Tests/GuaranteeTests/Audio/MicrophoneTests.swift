@@ -12,48 +12,35 @@ import Units
 /// What mock glasses can be made to hear.
 @Suite("The simulated microphone", .exclusive(.mockKit))
 struct MicrophoneTests {
-  private static let mono = AudioCodec.pcm(sampleRate: .rate16000, numberOfChannels: 1)
-  private static let stereo = AudioCodec.pcm(sampleRate: .rate48000, numberOfChannels: 2)
-
-  private func noise(_ count: Int, seed: UInt64) -> [Float] {
-    var generator = SeededGenerator(seed: seed)
-    return (0..<count).map { _ in Float.random(in: -1...1, using: &generator) }
-  }
-
   // MARK: - Feeds
 
   @Test("MOCK-2: a film's own sound is heard in step with its pictures, round after round")
   func film() async throws {
     let feed = URL(fileURLWithPath: try FlashFilm.path())
-    try await withGlassesByHand(feed: feed) { glasses, clock in
-      let session = try startedSession(with: glasses, clock)
-      let heard = try await HeardStream.start(in: session, Self.mono, video: .raw, clock)
-      let watch = FlashAndBeep(heard.stream, light: .middle)
-      try await watch.expectInStep(clock, seconds: 10, "in three rounds")
+    try await AudioScene.run(AudioScene.configuration(video: .raw), feed: feed) { scene in
+      let watch = FlashAndBeep(scene.stream, light: .middle)
+      try await watch.expectInStep(scene.clock, seconds: 10, "in three rounds")
       await watch.end()
-      #expect(heard.stream.audioStatus?.source == .cameraFeed)
-      #expect(heard.watched.errors.isEmpty)
-      session.stop()
+      #expect(scene.stream.audioStatus?.source == .cameraFeed)
+      #expect(scene.watched.errors.isEmpty)
     }
   }
 
   @Test("MOCK-2: a WAV is heard bit for bit, from its beginning with the first picture on, over and over")
   func wav() async throws {
-    let content = noise(20_000, seed: 4)
+    let content = Noise.samples(20_000, seed: 4)
     let file = try WAVFile.write([content], sampleRate: 16_000)
-    try await withGlassesByHand { glasses, clock in
-      try await glasses.services.microphone.setAudioFeed(validating: file)
-      let session = try startedSession(with: glasses, clock)
-      let heard = try await HeardStream.start(in: session, Self.mono, clock)
-      clock.advance(by: .seconds(4))
-      let samples = heard.samples()
+    try await AudioScene.run(
+      keepsSamples: true, prepare: { try await $0.services.microphone.setAudioFeed(validating: file) }
+    ) { scene in
+      scene.clock.advance(by: .seconds(4))
+      let samples = try #require(scene.heard.samples.first)
       #expect(samples.count >= 63_000)
       #expect(samples == (0..<samples.count).map { content[$0 % content.count] })
-      let picture = try #require(heard.watched.frames.values.first).presentation
-      let first = try #require(heard.sounds.first).presentation
+      let picture = try #require(scene.watched.frames.values.first).presentation
+      let first = try #require(scene.heard.frames.first).start
       #expect(abs(first.nanoseconds - picture.value) <= 1_000_000)
-      #expect(heard.stream.audioStatus?.source == .file)
-      session.stop()
+      #expect(scene.stream.audioStatus?.source == .file)
     }
   }
 
@@ -72,10 +59,8 @@ struct MicrophoneTests {
       }
       let session = try startedSession(with: glasses, clock)
       glasses.services.microphone.setAudioFeed(fileURL: silent)
+      let camera = try #require(try session.addCamera(config: AudioScene.configuration()))
       let health = Observed<StreamHealthEvent>()
-      let camera = try #require(
-        try session.addCamera(
-          config: StreamConfiguration(videoCodec: .hvc1, audioCodec: Self.mono, resolution: .low, frameRate: 30)))
       let watched = WatchedStream(camera.stream)
       let token = camera.stream.healthPublisher.listen { health.record($0) }
       camera.stream.start()
@@ -96,33 +81,28 @@ struct MicrophoneTests {
     "injected samples arrive bit for bit at their time, and the source is told before and after (AUD-4)",
     arguments: [1, 2])
   func injected(channels: Int) async throws {
-    let rate = channels == 1 ? 16_000 : 48_000
-    let content = (0..<channels).map { noise(rate / 2 + 7, seed: UInt64($0)) }
+    let rate: AudioSampleRate = channels == 1 ? .rate16000 : .rate48000
+    let perSecond = Int(rate.rawValue)
+    let content = (0..<channels).map { Noise.samples(perSecond / 2 + 7, seed: UInt64($0)) }
     let buffer = try #require(
-      AVAudioPCMBuffer(sampleRate: rate, channels: channels, interleaved: SineTone.interleaved(content)))
-    try await withGlassesByHand { glasses, clock in
-      let session = try startedSession(with: glasses, clock)
-      let heard = try await HeardStream.start(in: session, channels == 1 ? Self.mono : Self.stereo, clock)
-      clock.advance(by: .milliseconds(500))
-      let time = clock.now + .milliseconds(333)
-      try glasses.services.microphone.inject(buffer, at: CMTime(value: time.nanoseconds, timescale: 1_000_000_000))
-      clock.advance(by: .seconds(2))
-      let first = try #require(heard.sounds.first).presentation
-      let index = Int((Double((time - first).nanoseconds) * Double(rate) / 1e9).rounded())
-      for channel in 0..<channels {
-        let samples = heard.samples(channel: channel)
-        #expect(Array(samples[index..<index + content[channel].count]) == content[channel])
+      AVAudioPCMBuffer(sampleRate: perSecond, channels: channels, interleaved: SineTone.interleaved(content)))
+    try await AudioScene.run(
+      AudioScene.configuration(rate, channels: UInt32(channels)), keepsSamples: true
+    ) { scene in
+      scene.clock.advance(by: .milliseconds(500))
+      let time = scene.clock.now + .milliseconds(333)
+      try scene.glasses.services.microphone.inject(
+        buffer, at: CMTime(value: time.nanoseconds, timescale: 1_000_000_000))
+      scene.clock.advance(by: .seconds(2))
+      let frames = scene.heard.frames
+      let first = try #require(frames.first).start
+      let index = Int((Double((time - first).nanoseconds) * Double(perSecond) / 1e9).rounded())
+      for (samples, content) in zip(scene.heard.samples, content) {
+        #expect(Array(samples[index..<index + content.count]) == content)
       }
-      #expect(heard.statuses.map(\.source).suffix(2) == [.injected, .cameraFeed])
-      let told = try #require(
-        heard.heard.values.firstIndex { if case .status(let status) = $0 { status.source == .injected } else { false } }
-      )
-      let noisy = try #require(
-        heard.heard.values.firstIndex {
-          if case .sound(let sound) = $0 { sound.channels[0].contains { abs($0) > 0.3 } } else { false }
-        })
-      #expect(told < noisy)
-      session.stop()
+      #expect(scene.heard.told.map(\.source).suffix(2) == [.injected, .cameraFeed])
+      let noisy = frames.filter { frame in frame.samples[0].contains { abs($0) > 0.3 } }
+      #expect(noisy.count >= 25 && noisy.allSatisfy { $0.told?.source == .injected })
     }
   }
 
@@ -131,7 +111,8 @@ struct MicrophoneTests {
   func refusedInjections() async throws {
     try await withGlassesByHand { glasses, clock in
       let microphone = glasses.services.microphone
-      let buffer = try #require(AVAudioPCMBuffer(sampleRate: 8000, channels: 1, interleaved: noise(240_000, seed: 1)))
+      let buffer = try #require(
+        AVAudioPCMBuffer(sampleRate: 8000, channels: 1, interleaved: Noise.samples(240_000, seed: 1)))
       func time(_ offset: Duration) -> CMTime {
         CMTime(value: (clock.now + offset).nanoseconds, timescale: 1_000_000_000)
       }
@@ -156,55 +137,41 @@ struct MicrophoneTests {
 
   @Test("muted, frames of silence go on without a gap, told before the first of them and after the last (AUD-4)")
   func muted() async throws {
-    try await withGlassesByHand { glasses, clock in
-      let session = try startedSession(with: glasses, clock)
-      glasses.services.microphone.setTone(frequency: 500, level: -6)
-      let heard = try await HeardStream.start(in: session, Self.mono, clock)
-      clock.advance(by: .seconds(1))
-      glasses.services.microphone.setMuted(true)
-      clock.advance(by: .seconds(1))
-      #expect(heard.stream.audioStatus?.isMuted == true)
-      glasses.services.microphone.setMuted(false)
-      clock.advance(by: .seconds(1))
-      #expect(heard.stream.audioStatus?.isMuted == false)
-      var isMuted = false
-      var silent = 0
-      for entry in heard.heard.values {
-        switch entry {
-        case .status(let status): isMuted = status.isMuted
-        case .sound(let sound):
-          let isSilent = sound.channels[0].allSatisfy { $0 == 0 }
-          silent += isSilent ? 1 : 0
-          if isSilent { #expect(isMuted) }
-          #expect(!sound.isDiscontinuity && sound.missing == 0)
-        }
+    try await AudioScene.run(prepare: { $0.services.microphone.setTone(frequency: 500, level: -6) }) { scene in
+      for isMuted in [true, false] {
+        scene.clock.advance(by: .seconds(1))
+        scene.glasses.services.microphone.setMuted(isMuted)
+        scene.clock.advance(by: .seconds(1))
+        #expect(scene.stream.audioStatus?.isMuted == isMuted)
       }
-      #expect((49...51).contains(silent))
-      let sounds = heard.sounds
-      #expect(zip(sounds, sounds.dropFirst()).allSatisfy { $1.presentation - $0.presentation == .milliseconds(20) })
-      session.stop()
+      let frames = scene.heard.frames
+      let silent = frames.filter(\.isSilent)
+      #expect((99...101).contains(silent.count))
+      #expect(silent.allSatisfy { $0.told?.isMuted == true })
+      // The last of them is over before the news that it is.
+      let last = try #require(frames.last)
+      #expect(last.told?.isMuted == false)
+      #expect(scene.heard.faults() == [] && frames.allSatisfy { !$0.isDiscontinuity })
     }
   }
 
   @Test("a microphone that fails ends the stream by audioStreamingError, with the cause in words")
   func fails() async throws {
-    try await withGlassesByHand { glasses, clock in
-      let session = try startedSession(with: glasses, clock)
-      let heard = try await HeardStream.start(in: session, Self.mono, clock)
-      clock.advance(by: .seconds(1))
+    try await AudioScene.run { scene in
+      scene.clock.advance(by: .seconds(1))
       let health = Observed<StreamHealthEvent>()
-      let token = heard.stream.healthPublisher.listen { health.record($0) }
-      glasses.services.microphone.fail()
-      clock.advance(by: .seconds(1))
-      #expect(heard.watched.errors == [.audioStreamingError])
-      #expect(heard.stream.state == .stopped)
-      #expect(heard.watched.events.values.suffix(3).first == .error(.audioStreamingError))
+      let token = scene.stream.healthPublisher.listen { health.record($0) }
+      scene.glasses.services.microphone.fail()
+      scene.clock.advance(by: .milliseconds(100))
+      #expect(
+        scene.watched.events.values.suffix(3) == [
+          .error(.audioStreamingError), .state(.stopping), .state(.stopped),
+        ])
       #expect(health.values.contains { $0.kind == .failed && $0.text?.contains("microphone") == true })
       await token.cancel()
-      let again = try await HeardStream.start(in: session, Self.mono, clock)
-      clock.advance(by: .seconds(1))
-      #expect(again.sounds.count >= 45)
-      session.stop()
+      let again = try await scene.next()
+      scene.clock.advance(by: .seconds(1))
+      #expect(again.heard.frames.count >= 45)
     }
   }
 
@@ -218,19 +185,20 @@ struct MicrophoneTests {
       let permissions = MockDeviceKit.shared.permissions
       permissions.set(.microphone, .denied)
       let session = try startedSession(with: glasses, clock)
-      let refused = try await HeardStream.start(in: session, Self.mono, until: [.stopped], clock)
+      let sound = AudioScene.configuration()
+      let refused = try await AudioScene(glasses, clock, session, sound, until: .stopped)
       #expect(refused.watched.errors == [.permissionDenied])
       #expect(refused.watched.states.contains(.streaming) == false && refused.watched.frames.values.isEmpty)
       #expect(glasses.agent.runningVideoCount == 0 && glasses.agent.runningAudioCount == 0)
       // Who asks for no sound needs no grant for it.
-      let silent = try await HeardStream.start(in: session, nil, clock)
+      let silent = try await refused.next(StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 15))
       silent.camera.stop()
       clock.advance(by: .milliseconds(100))
       permissions.set(.microphone, .granted)
       let granted = clock.now
-      let allowed = try await HeardStream.start(in: session, Self.mono, clock)
-      for _ in 0..<1000 where allowed.sounds.isEmpty { clock.advance(by: .milliseconds(1)) }
-      #expect(try #require(allowed.sounds.first).delivered - granted <= .seconds(1))
+      let allowed = try await refused.next()
+      for _ in 0..<1000 where allowed.heard.frames.isEmpty { clock.advance(by: .milliseconds(1)) }
+      #expect(try #require(allowed.heard.frames.first?.delivered) - granted <= .seconds(1))
       session.stop()
     }
   }

@@ -46,7 +46,8 @@ struct RecordedStreamTests {
       let recorder = try Recorder(to: file, options: .init(), timekeeper: clock)
       let watched = WatchedStream(try #require(try session.addCamera(config: configuration())).stream)
       try recorder.record(watched.stream)
-      try await begin(watched.stream, clock)
+      watched.stream.start()
+      try await AudioScene.reach(.streaming, watched.stream, clock)
       clock.advance(by: .seconds(6))
       watched.stream.stop()
       clock.advance(by: .seconds(1))
@@ -68,7 +69,8 @@ struct RecordedStreamTests {
       let recorder = try Recorder(to: file, options: .init(), timekeeper: clock)
       let watched = WatchedStream(try #require(try session.addCamera(config: configuration())).stream)
       try recorder.record(watched.stream)
-      try await begin(watched.stream, clock)
+      watched.stream.start()
+      try await AudioScene.reach(.streaming, watched.stream, clock)
       clock.advance(by: .seconds(3))
       glasses.link.apply(.drop, to: .unit, .next(20), on: .audio)
       clock.advance(by: .seconds(3))
@@ -83,6 +85,8 @@ struct RecordedStreamTests {
       #expect(summary.statistics.framesIn == watched.frames.values.count)
       #expect(summary.statistics.audioFilled > .seconds(4))
       try expectInStep(summary)
+      try FlashAndBeepFile.expectInStep(file.path, from: 3.5, seconds: 3, "after the loss")
+      try FlashAndBeepFile.expectInStep(file.path, from: 10, seconds: 4, "after the pause")
       session.stop()
     }
   }
@@ -95,7 +99,8 @@ struct RecordedStreamTests {
       let recorder = try Recorder(to: file, options: .init(), timekeeper: clock)
       let stream = try #require(try session.addCamera(config: configuration(.raw))).stream
       try recorder.record(stream)
-      try await begin(stream, clock)
+      stream.start()
+      try await AudioScene.reach(.streaming, stream, clock)
       clock.advance(by: .seconds(5))
       stream.stop()
       clock.advance(by: .seconds(1))
@@ -119,15 +124,6 @@ struct RecordedStreamTests {
       #expect(error?.name == "recorder.needsAudio")
       session.stop()
     }
-  }
-
-  private func begin(_ stream: MWDATCamera.Stream, _ clock: ManualTimekeeper) async throws {
-    stream.start()
-    for _ in 0..<10_000 where stream.state != .streaming {
-      clock.advance(by: .microseconds(100))
-      await Task.yield()
-    }
-    #expect(stream.state == .streaming)
   }
 
   private func finish(_ recorder: Recorder, _ clock: ManualTimekeeper) async throws -> RecordingSummary {

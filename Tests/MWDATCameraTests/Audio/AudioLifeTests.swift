@@ -71,7 +71,7 @@ struct AudioLifeTests {
   @Test("Sound that stops coming for a second is told as pictures are, while those go on; and told when it comes again")
   func stall() throws {
     let rig = try CameraRig(sound: .rate16000)
-    let heard = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
     let events = Observed<StreamTelemetryEvent>()
     let token = rig.stream.telemetryPublisher.listen { events.record($0) }
     rig.startWithAudio()
@@ -85,8 +85,8 @@ struct AudioLifeTests {
     #expect(rig.glasses.keyframeRequests.isEmpty)
     rig.run(.milliseconds(20))
     #expect(rig.stream.state == .streaming)
-    #expect(heard.frames.values.last.map { $0.isMarked && $0.missing == 202 * 320 } == true)
-    #expect(heard.gaps(rate: 16_000) == [])
+    #expect(heard.frames.last.map { $0.isDiscontinuity && $0.missing == 202 * 320 } == true)
+    #expect(heard.frames.faults(rate: 16_000) == [])
     #expect(rig.log.values == ["waitingForDevice", "starting", "streaming", "starting", "streaming"])
     let media = events.values.compactMap { event -> StreamMachine.Medium? in
       if case .stallBegan(_, let medium, _) = event.kind { medium } else { nil }
@@ -131,57 +131,57 @@ struct AudioLifeTests {
   @Test("Sound goes on while pictures stall")
   func picturesStall() throws {
     let rig = try CameraRig(sound: .rate16000)
-    let heard = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
     rig.startWithAudio()
     rig.run(.seconds(1))
     rig.run(.seconds(3), pictures: false)
     #expect(rig.stream.state == .starting)
-    #expect(heard.frames.values.count == 200)
+    #expect(heard.frames.count == 200)
   }
 
   @Test("No sound in a pause; after it a mark, the hole is counted, and stamps are not shifted (SYNC-4)")
   func pause() throws {
     let rig = try CameraRig(sound: .rate16000)
-    let heard = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
     rig.startWithAudio()
     let begin = rig.timekeeper.now
     rig.run(.seconds(1))
     let session = rig.session.linkSessionID
     rig.glasses.send(.sessionPaused(SessionPaused(session: session, reason: .wearer)))
     rig.settle()
-    let before = heard.frames.values.count
+    let before = heard.frames.count
     rig.run(.seconds(3))
-    #expect(heard.frames.values.count == before)
+    #expect(heard.frames.count == before)
     #expect(rig.stream.telemetry.sound.stale == 150)
     rig.glasses.send(.sessionResumed(SessionResumed(session: session)))
     rig.timekeeper.settle()
     rig.run(.milliseconds(200), pictures: false)
-    #expect(heard.frames.values.count == before, "the state is still paused")
+    #expect(heard.frames.count == before, "the state is still paused")
     let skipped = rig.glasses
     skipped.skipToSyncPicture()
     rig.run(.milliseconds(200))
     #expect(rig.stream.state == .streaming)
-    let frames = heard.frames.values
-    #expect(frames[before].isMarked && frames.filter(\.isMarked).count == 1)
-    #expect(heard.gaps(rate: 16_000) == [])
+    let frames = heard.frames
+    #expect(frames[before].isDiscontinuity && frames.filter(\.isDiscontinuity).count == 1)
+    #expect(heard.frames.faults(rate: 16_000) == [])
     let last = try #require(frames.last)
-    #expect(heard.total == Int(((last.start - begin).seconds * 16_000).rounded()) + last.count)
+    #expect(heard.frames.totalSamples == Int(((last.start - begin).seconds * 16_000).rounded()) + last.count)
   }
 
   @Test("What was captured before a stop is heard before the stream is stopped, and nothing after (AUD-5)")
   func tail() throws {
     let rig = try CameraRig(sound: .rate16000)
     rig.glasses.setScript { $0.answersStop = false }
-    let heard = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
     rig.startWithAudio()
     rig.run(.seconds(1))
     let stream = rig.glasses.streamStarts[0].stream
     rig.stream.stop()
     rig.run(.milliseconds(200), pictures: false)
     #expect(rig.stream.state == .stopping)
-    #expect(heard.frames.values.count == 60)
+    #expect(heard.frames.count == 60)
     let states = rig.stream.statePublisher.listen { [log = rig.log, heard] state in
-      if state == .stopped { log.record("heard \(heard.frames.values.count)") }
+      if state == .stopped { log.record("heard \(heard.frames.count)") }
     }
     rig.glasses.sendAudio()
     rig.glasses.send(.streamStopped(StreamStopped(stream: stream, reason: .requested)))
@@ -189,7 +189,7 @@ struct AudioLifeTests {
     #expect(rig.stream.state == .stopped)
     #expect(rig.log.values.last == "heard 61")
     rig.run(.milliseconds(100))
-    #expect(heard.frames.values.count == 61)
+    #expect(heard.frames.count == 61)
     withExtendedLifetime(states) {}
   }
 
@@ -197,26 +197,26 @@ struct AudioLifeTests {
   func tailEnds() throws {
     let rig = try CameraRig(sound: .rate16000)
     rig.glasses.setScript { $0.answersStop = false }
-    let heard = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
     rig.startWithAudio()
     rig.stream.stop()
     rig.run(.seconds(3), pictures: false)
     #expect(rig.stream.state == .stopped)
-    #expect((70...75).contains(heard.frames.values.count), "a second and a half")
+    #expect((70...75).contains(heard.frames.count), "a second and a half")
   }
 
   @Test("Stopping the camera ends sound at once, and no call begins after a token's cancellation")
   func ends() async throws {
     let rig = try CameraRig(sound: .rate16000)
-    let heard = HeardSound(rig.stream)
-    let other = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
+    let other = HeardAudio(rig.stream)
     rig.startWithAudio()
     rig.run(.milliseconds(100))
     await heard.cancel()
     rig.run(.milliseconds(100))
-    #expect(heard.frames.values.count == 5 && other.frames.values.count == 10)
+    #expect(heard.frames.count == 5 && other.frames.count == 10)
     rig.camera.stop()
     rig.run(.milliseconds(100))
-    #expect(other.frames.values.count == 10)
+    #expect(other.frames.count == 10)
   }
 }

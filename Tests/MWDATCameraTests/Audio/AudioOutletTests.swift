@@ -1,8 +1,6 @@
-import Foundation
 import LinkProtocol
 import LinkTransport
 import PortableMedia
-import Synchronization
 import TestSupport
 import Testing
 import Units
@@ -24,7 +22,7 @@ struct AudioOutletTests {
   @Test("A slow listener loses the oldest of 25, is told how much, and costs the others nothing")
   func slow() async throws {
     let outlet = AudioOutlet(timekeeper: SystemTimekeeper.shared)
-    let gate = DispatchGate()
+    let gate = Gate()
     let slow = Observed<Int>()
     let quick = Observed<Int>()
     let drops = Observed<Int>()
@@ -81,7 +79,7 @@ struct AudioOutletTests {
     let told = Observed<String>()
     outlet.drained { told.record("none") }
     #expect(told.values == ["none"])
-    let gate = DispatchGate()
+    let gate = Gate()
     let heard = Observed<Int>()
     let slow = outlet.listen { _ in
       gate.wait()
@@ -98,12 +96,4 @@ struct AudioOutletTests {
     #expect(told.values.last == "heard 3")
     await slow.cancel()
   }
-}
-
-/// Keeps a listener busy until it is opened.
-final class DispatchGate: Sendable {
-  private let isOpen = Atomic<Bool>(false)
-
-  func open() { isOpen.store(true, ordering: .releasing) }
-  func wait() { while !isOpen.load(ordering: .acquiring) { sched_yield() } }
 }

@@ -33,40 +33,30 @@ extension CameraRig {
 }
 
 /// What one listener for sound has had.
-final class HeardSound: Sendable {
-  struct Frame: Equatable, Sendable {
-    var start: Instant
-    var count: Int
+final class HeardAudio: Sendable {
+  struct Frame: HeardFrame, Equatable, Sendable {
+    let start: Instant
+    let count: Int
     /// Of the left side, or the only one.
-    var first: Float
-    var missing: Int
-    var isMarked: Bool
+    let first: Float
+    let missing: Int
+    let isDiscontinuity: Bool
   }
 
-  let frames = Observed<Frame>()
+  private let heard = Observed<Frame>()
   private let token: any AnyListenerToken
 
   init(_ stream: MWDATCamera.Stream) {
-    token = stream.audioFramePublisher.listen { [frames] frame in
-      frames.record(
+    token = stream.audioFramePublisher.listen { [heard] frame in
+      heard.record(
         Frame(
           start: Instant(nanoseconds: frame.presentationTimeStamp.value), count: Int(frame.pcmBuffer.frameLength),
           first: frame.pcmBuffer.floatChannelData?[0][0] ?? .nan, missing: frame.missingBefore,
-          isMarked: frame.followsGap))
+          isDiscontinuity: frame.followsGap))
     }
   }
+
+  var frames: [Frame] { heard.values }
 
   func cancel() async { await token.cancel() }
-
-  /// Samples heard or declared missing, of one channel.
-  var total: Int { frames.values.reduce(0) { $0 + $1.count + $1.missing } }
-
-  /// What is wrong with the times of frames: each begins where the one before ends, plus what is missing.
-  func gaps(rate: Int) -> [String] {
-    zip(frames.values, frames.values.dropFirst()).compactMap { before, after in
-      let expected = Double(before.count + after.missing) / Double(rate)
-      let step = (after.start - before.start).seconds
-      return abs(step - expected) > 0.000_001 ? "\(before) then \(after)" : nil
-    }
-  }
 }

@@ -39,14 +39,14 @@ struct AudioTests {
   @Test("Frames follow one another by their lengths, on the clock of the pictures, and nothing is marked")
   func times() throws {
     let rig = try CameraRig(sound: .rate44100)
-    let heard = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
     rig.startWithAudio()
     let begin = rig.timekeeper.now
     rig.run(.seconds(10))
-    #expect(heard.frames.values.first?.start == begin)
-    #expect(heard.gaps(rate: 44_100) == [])
-    #expect(heard.total == 441_000)
-    #expect(heard.frames.values.allSatisfy { $0.missing == 0 && !$0.isMarked })
+    #expect(heard.frames.first?.start == begin)
+    #expect(heard.frames.faults(rate: 44_100) == [])
+    #expect(heard.frames.totalSamples == 441_000)
+    #expect(heard.frames.allSatisfy { $0.missing == 0 && !$0.isDiscontinuity })
     let sound = rig.stream.telemetry.sound
     #expect(sound.units == 500 && sound.frames == 500 && sound.samples == 441_000 && sound.missingSamples == 0)
     #expect(try #require(sound.ages.percentile(0.5)) >= .milliseconds(20))
@@ -55,7 +55,7 @@ struct AudioTests {
   @Test("What is missing is said by the frame after it, and counted (AUD-2)")
   func missing() throws {
     let rig = try CameraRig(sound: .rate16000)
-    let heard = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
     let events = Observed<StreamTelemetryEvent>()
     let token = rig.stream.telemetryPublisher.listen { events.record($0) }
     rig.startWithAudio()
@@ -63,12 +63,12 @@ struct AudioTests {
     rig.timekeeper.advance(by: .milliseconds(20))
     rig.glasses.leaveOutAudio()
     rig.run(.milliseconds(200))
-    let frames = heard.frames.values
+    let frames = heard.frames
     #expect(frames.count == 20)
-    #expect(frames.filter(\.isMarked).map(\.missing) == [320])
-    #expect(frames[10].isMarked && frames[10].first == Float(11 * 320))
-    #expect(heard.gaps(rate: 16_000) == [])
-    #expect(heard.total == 21 * 320)
+    #expect(frames.filter(\.isDiscontinuity).map(\.missing) == [320])
+    #expect(frames[10].isDiscontinuity && frames[10].first == Float(11 * 320))
+    #expect(heard.frames.faults(rate: 16_000) == [])
+    #expect(heard.frames.totalSamples == 21 * 320)
     #expect(rig.stream.telemetry.sound.missingSamples == 320)
     let gaps = events.values.compactMap { event -> Int? in
       if case .audioGap(let samples, _) = event.kind { samples } else { nil }
@@ -80,7 +80,7 @@ struct AudioTests {
   @Test("A unit that can't be used counts as missing, and is told")
   func unusable() throws {
     let rig = try CameraRig(sound: .rate48000)
-    let heard = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
     rig.startWithAudio()
     rig.run(.milliseconds(200))
     rig.timekeeper.advance(by: .milliseconds(20))
@@ -89,8 +89,8 @@ struct AudioTests {
     unit.payload = [0x0b, 0xff, 0xff]
     rig.glasses.connection.send(unit)
     rig.run(.milliseconds(200))
-    #expect(heard.frames.values.filter(\.isMarked).map(\.missing) == [960])
-    #expect(heard.total == 21 * 960)
+    #expect(heard.frames.filter(\.isDiscontinuity).map(\.missing) == [960])
+    #expect(heard.frames.totalSamples == 21 * 960)
     #expect(rig.stream.telemetry.sound.undecodable == 1)
     #expect(rig.stream.state == .streaming)
   }
@@ -98,15 +98,15 @@ struct AudioTests {
   @Test("Sound that comes before the first picture is heard with it, half a second of it at most")
   func early() throws {
     let rig = try CameraRig(sound: .rate16000)
-    let heard = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
     rig.stream.start()
     rig.settle()
     rig.run(.milliseconds(300), pictures: false)
     #expect(rig.stream.state == .starting)
-    #expect(heard.frames.values.isEmpty)
+    #expect(heard.frames.isEmpty)
     rig.run(.milliseconds(300))
-    #expect(heard.frames.values.count == 30)
-    #expect(heard.frames.values.first?.first == 0)
+    #expect(heard.frames.count == 30)
+    #expect(heard.frames.first?.first == 0)
     rig.stream.stop()
     rig.settle()
 
@@ -114,11 +114,11 @@ struct AudioTests {
     rig.settle()
     rig.run(.seconds(1), pictures: false)
     rig.run(.milliseconds(40))
-    let frames = heard.frames.values.dropFirst(30)
+    let frames = heard.frames.dropFirst(30)
     #expect(frames.count == 25)
     #expect(rig.stream.telemetry.sound.listeners == 0)
     #expect(frames.first?.first == Float(27 * 320))
-    #expect(frames.first?.isMarked == false, "nothing of this stream was heard before")
+    #expect(frames.first?.isDiscontinuity == false, "nothing of this stream was heard before")
   }
 
   @Test("A late listener has sound at once, and only its own is missing to it")
@@ -128,14 +128,14 @@ struct AudioTests {
     rig.run(.seconds(2))
     #expect(rig.stream.telemetry.sound.units == 100)
     #expect(rig.stream.telemetry.sound.frames == 0, "nobody listened")
-    let heard = HeardSound(rig.stream)
+    let heard = HeardAudio(rig.stream)
     rig.run(.milliseconds(20))
-    #expect(heard.frames.values.count == 1)
+    #expect(heard.frames.count == 1)
     rig.run(.seconds(1))
-    let later = HeardSound(rig.stream)
+    let later = HeardAudio(rig.stream)
     rig.run(.milliseconds(40))
-    #expect(later.frames.values == heard.frames.values.suffix(2))
-    #expect(!later.frames.values[0].isMarked)
+    #expect(later.frames == heard.frames.suffix(2))
+    #expect(!later.frames[0].isDiscontinuity)
   }
 
   @Test("What the glasses send is readable, and told when it changes, before the sound (AUD-4)")

@@ -1,7 +1,6 @@
 import LinkProtocol
 import LinkTransport
 import MWDATCore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -146,17 +145,5 @@ struct FrameBroadcasterTests {
     timekeeper.settle()
     #expect(heard.values.isEmpty)
     withExtendedLifetime(token) {}
-  }
-}
-
-/// Holds threads until it is opened.
-final class Gate: Sendable {
-  private let state = Mutex(false)
-  private let condition = ConditionVariable()
-
-  func wait() { condition.wait { self.state.withLock { $0 } } }
-  func open() {
-    state.withLock { $0 = true }
-    condition.signal()
   }
 }
