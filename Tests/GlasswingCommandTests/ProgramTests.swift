@@ -125,7 +125,7 @@ struct ProgramTests {
     #expect(json.complete == (status == 0))
     #expect(try MediaInspector.complaints(path) == "")
     // 150 kB are about a second; all that the program says is in the file, of pictures and of sound.
-    #expect(json.frames > 15)
+    #expect(json.frames > 15 && json.dropped == 0)
     #expect(try MediaInspector.pictureCount(path) == json.frames)
     let times = try TrackTimes(path)
     #expect(abs(times.video.length - json.seconds) < 0.002)

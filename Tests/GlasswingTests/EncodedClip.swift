@@ -19,6 +19,7 @@ struct EncodedClip: Sendable {
   let size: PixelSize
   let units: [Unit]
   let format: CMFormatDescription
+  let parameterSets: [[UInt8]]?
 
   static let small = Result { try EncodedClip(size: PixelSize(width: 160, height: 128), count: 90) }
   static let large = Result { try EncodedClip(size: PixelSize(width: 320, height: 192), count: 45) }
@@ -31,14 +32,20 @@ struct EncodedClip: Sendable {
     defer { encoder.close() }
     var units: [Unit] = []
     var format: CMFormatDescription?
+    var sets: [[UInt8]]?
     for number in 0..<count {
       let picture = try source.picture(at: .seconds(1) * number / Self.frameRate).buffer
       let encoded = try encoder.encode(picture, forcesSync: number % Self.syncInterval == 0)
-      format = try format ?? CMFormatDescription.hevc(parameterSets: Self.parameterSets(encoded.payload))
+      if format == nil {
+        let first = Self.parameterSets(encoded.payload)
+        format = try CMFormatDescription.hevc(parameterSets: first)
+        sets = first
+      }
       units.append(Unit(data: try #require(CMBlockBuffer(bytes: encoded.payload)), isSync: encoded.isSync))
     }
     self.units = units
     self.format = try #require(format)
+    parameterSets = sets
   }
 
   /// - Parameter time: in seconds; nil for a sample without a stamp.

@@ -162,10 +162,10 @@ struct RecorderTests {
 
   @Test(
     "A full disk is told as such, at once to listeners and at the end to the caller; the file plays up to there",
-    .enabled(if: SmallDisk.isAvailable, "needs root, to mount a disk of 64 KiB"))
-  func fullDisk() async throws {
+    .enabled(if: SmallDisk.isAvailable, "needs root, to mount a disk of 64 KiB"), arguments: ["mp4", "mkv"])
+  func fullDisk(ending: String) async throws {
     let disk = try SmallDisk()
-    let path = disk.folder + "/a.mp4"
+    let path = disk.folder + "/a." + ending
     let recorder = try Recorder(to: URL(filePath: path))
     let events = Observed<RecordingEvent>()
     let token = recorder.eventPublisher.listen { events.record($0) }
@@ -176,8 +176,48 @@ struct RecorderTests {
     await #expect(throws: RecorderError.diskFull(path: path)) { try await recorder.finish() }
     let statistics = recorder.statistics
     #expect(statistics.framesIn == statistics.framesWritten + statistics.framesDropped)
-    #expect(try MediaInspector.pictureCount(path) > 15)
+    // What it says is written is in the file.
+    #expect(try MediaInspector.pictureCount(path) == statistics.framesWritten)
+    #expect(statistics.framesWritten > 15)
     await token.cancel()
+  }
+
+  @Test(
+    "ERR-1: a disk that gets full while the recording is being completed fails it, with what was written",
+    .enabled(if: SmallDisk.isAvailable, "needs root, to mount a disk of 64 KiB"))
+  func fullAtTheEnd() async throws {
+    let disk = try SmallDisk()
+    let path = disk.folder + "/a.mp4"
+    let recorder = try Recorder(to: URL(filePath: path))
+    // All that waits is written while finishing: nobody has seen a failure before.
+    for sample in try clip.samples() { _ = try? recorder.append(sample) }
+    await #expect(throws: RecorderError.diskFull(path: path)) { try await recorder.finish() }
+    #expect(recorder.statistics.framesWritten == (try MediaInspector.pictureCount(path)))
+  }
+
+  @Test("REC-1: parameter sets that no file can begin with cost their pictures, and nothing that is recorded")
+  func unusableSets() async throws {
+    let path = try MediaFactory.newPath("mp4")
+    let recorder = try Recorder(to: URL(filePath: path))
+    var samples = try clip.samples()
+    // More picture parameter sets than a file takes, with a sync unit in the middle.
+    var sets = try #require(clip.parameterSets)
+    for number in UInt8(1)...16 { sets.append([34 << 1, 1, 0xC1, number]) }
+    let data = clip.units[30].data
+    let stamp = CMSampleBufferGetPresentationTimeStamp(samples[30])
+    samples[30] = try CMSampleBuffer(
+      dataBuffer: data, formatDescription: CMFormatDescription.hevc(parameterSets: sets), numSamples: 1,
+      sampleTimings: [CMSampleTimingInfo(duration: .invalid, presentationTimeStamp: stamp, decodeTimeStamp: .invalid)],
+      sampleSizes: [CMBlockBufferGetDataLength(data)])
+    for sample in samples { try recorder.append(sample) }
+    let summary = try await recorder.finish()
+    #expect(summary.files.map(\.path) == [path])
+    #expect(summary.statistics.framesWritten == 75 && summary.statistics.framesDropped == 15)
+    #expect(try MediaInspector.pictureCount(path) == 75)
+    #expect(try MediaInspector.complaints(path) == "")
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: URL(filePath: path).deletingLastPathComponent().path)
+        .filter { $0.hasPrefix(URL(filePath: path).deletingPathExtension().lastPathComponent) }.count == 1)
   }
 
   @Test("A recording without a frame is an error, and leaves no file")

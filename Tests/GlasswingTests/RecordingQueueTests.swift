@@ -75,8 +75,26 @@ struct RecordingQueueTests {
         refused += 1
       }
     }
-    queue.removeAll()
+    queue.removeAll(butFor: taken)
     #expect(queue.offered == taken + queue.dropped)
     #expect(refused > 0 && taken > 0)
+  }
+
+  @Test("Behind a unit that could not be written everything goes up to the next sync unit")
+  func refusal() {
+    var queue = RecordingQueue<Int>(limits: .init(span: .seconds(5), bytes: .bytes(1000)))
+    let start = Instant(nanoseconds: 0)
+    for unit in 0..<6 { _ = queue.offer(unit, bytes: 10, isSync: unit == 0 || unit == 4, at: start) }
+    #expect(queue.take() == 0)
+    queue.refuse()
+    #expect(queue.dropped == 4)
+    #expect(queue.take() == 4)
+    #expect(queue.offer(6, bytes: 10, isSync: false, at: start) == .queued)
+    queue.refuse()
+    #expect(queue.dropped == 7 && queue.isEmpty)
+    #expect(queue.offer(7, bytes: 10, isSync: false, at: start) == .needsSync)
+    // Nothing of it was written: all that was offered is dropped.
+    queue.removeAll(butFor: 0)
+    #expect(queue.dropped == queue.offered)
   }
 }

@@ -32,6 +32,8 @@ final class RecorderCore: Sendable {
     /// Samples that could not even be queued.
     var unreadable = 0
     var written = RecordingStatistics()
+    /// What writing failed by, also while the recording is being completed.
+    var failure: RecorderError?
     var tokens: [any AnyListenerToken] = []
     var stream: MWDATCamera.Stream?
     var waiters: [ResumeOnce<Outcome>] = []
@@ -203,11 +205,14 @@ final class RecorderCore: Sendable {
       do throws(RecorderError) {
         try write(entry)
       } catch {
-        guard error.severity == .terminal else {
-          refuse()
+        guard error.severity != .terminal else {
+          fail(error)
           continue
         }
-        fail(error)
+        switch entry {
+        case .picture: refuse()
+        case .sound(let sound): refuse(sound)
+        }
       }
     }
   }
@@ -252,6 +257,13 @@ final class RecorderCore: Sendable {
     stream?.requestKeyframe()
   }
 
+  /// Sound that can't be written.
+  private func refuse(_ sound: RecordingAudioBlock) {
+    state.withLock { state in
+      if let event = state.sound.refuse(sound.duration) { events.send(event) }
+    }
+  }
+
   /// How long a frame lasts, by what the stream agreed on.
   private func usualFrame() -> Duration? {
     guard let rate = state.withLock({ $0.stream })?.negotiatedConfiguration?.frameRate, rate > 0 else { return nil }
@@ -277,10 +289,10 @@ final class RecorderCore: Sendable {
     try? writer.finish()
     let statistics = writer.statistics
     let released = state.withLock { state in
-      state.queue.refuse()
-      state.queue.removeAll()
+      state.queue.removeAll(butFor: statistics.framesWritten)
       state.sound.removeAll()
       state.written = statistics
+      state.failure = state.failure ?? error
       if case .recording = state.phase { state.phase = .failed(error) }
       defer {
         state.tokens = []
@@ -351,10 +363,9 @@ final class RecorderCore: Sendable {
       if case .finished(let outcome) = state.phase { return (outcome, released) }
       if let waiter { state.waiters.append(waiter) }
       if case .finishing = state.phase { return (nil, released) }
-      let error: RecorderError? = if case .failed(let failure) = state.phase { failure } else { nil }
       state.phase = .finishing
       // Behind the drain that is queued, if any: the lane keeps the order.
-      writingLane.run { self.completeFile(after: error) }
+      writingLane.run { self.completeFile() }
       return (nil, released)
     }
     withExtendedLifetime(released) {}
@@ -362,8 +373,8 @@ final class RecorderCore: Sendable {
   }
 
   /// On the writing lane, after the last unit.
-  private func completeFile(after failure: RecorderError?) {
-    var failure = failure
+  private func completeFile() {
+    var failure = state.withLock { $0.failure }
     if failure == nil {
       do throws(RecorderError) {
         try writer.finish()

@@ -22,6 +22,7 @@ struct RecordingQueue<Unit> {
   private struct Entry {
     let unit: Unit
     let bytes: Int
+    let isSync: Bool
     let arrived: Instant
   }
 
@@ -53,7 +54,7 @@ struct RecordingQueue<Unit> {
       return .overflow
     }
     awaitsSync = false
-    entries.append(Entry(unit: unit, bytes: size, arrived: now))
+    entries.append(Entry(unit: unit, bytes: size, isSync: isSync, arrived: now))
     bytes = bytes.addingSaturating(size)
     return .queued
   }
@@ -65,10 +66,15 @@ struct RecordingQueue<Unit> {
     return entry.unit
   }
 
-  /// Counts a unit that was taken but could not be written; only a sync sample can come next.
+  /// Counts a unit that was taken but could not be written. Only a sync sample can come next: what waits before one goes.
   mutating func refuse() {
     dropped += 1
-    awaitsSync = true
+    while let entry = entries.first, !entry.isSync {
+      entries.removeFirst()
+      bytes -= entry.bytes
+      dropped += 1
+    }
+    if entries.isEmpty { awaitsSync = true }
   }
 
   /// As if a unit that was taken had never been offered.
@@ -81,9 +87,9 @@ struct RecordingQueue<Unit> {
     bytes = 0
   }
 
-  /// Drops what waits, for good.
-  mutating func removeAll() {
-    dropped += entries.count
+  /// Drops what waits, and counts as dropped all that is not among the `written`.
+  mutating func removeAll(butFor written: Int) {
+    dropped = max(dropped, offered - written)
     entries = []
     bytes = 0
     awaitsSync = true

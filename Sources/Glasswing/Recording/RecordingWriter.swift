@@ -85,7 +85,8 @@ final class RecordingWriter: @unchecked Sendable {
     try writeAudio(before: unit.presentation)
     if muxer == nil {
       frame = duration(of: unit) ?? usualFrame() ?? Self.usualFrame
-      outcome.events.append(try begin(part: 1))
+      // Never a file of this recording anew: one that could not be followed stays as it is.
+      outcome.events.append(try begin(part: files.isEmpty ? 1 : part + 1, makeConfiguration()))
     }
     do throws(MediaError) {
       try append(unit)
@@ -233,7 +234,15 @@ final class RecordingWriter: @unchecked Sendable {
     try result.get()
   }
 
-  private func begin(part: Int) throws(RecorderError) -> RecordingEvent {
+  private func makeConfiguration() throws(RecorderError) -> HEVCConfiguration {
+    do throws(MediaError) {
+      return try HEVCConfiguration(parameterSets: parameterSets)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  private func begin(part: Int, _ configuration: HEVCConfiguration) throws(RecorderError) -> RecordingEvent {
     let path: String
     if part == 1 {
       path = self.path
@@ -245,7 +254,6 @@ final class RecordingWriter: @unchecked Sendable {
     }
     if part == 1 { sound?.prepare() }
     do throws(MediaError) {
-      let configuration = try HEVCConfiguration(parameterSets: parameterSets)
       muxer = try FragmentedMuxer(
         path: path, container: kind, video: .init(configuration: configuration, frameInterval: frame),
         sound: sound?.encoder,
@@ -262,8 +270,10 @@ final class RecordingWriter: @unchecked Sendable {
   /// The container holds one set of parameters: the next file takes the unit, if a file can begin with it.
   private func goOn(with unit: RecordingUnit) throws(RecorderError) -> RecordingEvent {
     guard unit.isSync else { throw .unreadableSample(reason: "its format changed in mid-stream") }
+    // Before the present file is completed: sets that no file can begin with must not end it.
+    let configuration = try makeConfiguration()
     try finishFile()
-    let event = try begin(part: part + 1)
+    let event = try begin(part: part + 1, configuration)
     do throws(MediaError) {
       try append(unit)
     } catch {

@@ -102,6 +102,7 @@ struct RecordCommand {
     watch.end()
     let statistics = stream.statistics
     let video = stream.negotiatedConfiguration
+    await camera.stop(timekeeper)
     let summary = await finish(recorder)
     await camera.close()
     return try report(outcome, summary, recorder.statistics, statistics, video)

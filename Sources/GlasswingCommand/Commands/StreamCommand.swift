@@ -124,6 +124,7 @@ struct StreamCommand {
     let statistics = stream.statistics
     let video = stream.negotiatedConfiguration
     var written: Swift.Result<RecordingSummary, RecorderError>?
+    await camera.stop(timekeeper)
     if let recorder { written = await finish(recorder) }
     await camera.close()
     let report = Report(statistics: statistics, video: video, length: clock.elapsed, meter: meter, written: written)

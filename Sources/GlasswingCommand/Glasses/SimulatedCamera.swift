@@ -1,5 +1,7 @@
 import Foundation
 import Glasswing
+import LinkProtocol
+import LinkTransport
 import MWDATCamera
 import MWDATCore
 import MWDATMockDevice
@@ -45,6 +47,19 @@ struct SimulatedCamera: Sendable {
     } catch {
       throw CommandFailure(subject: "simulated glasses", error.localizedDescription, next: "try again")
     }
+  }
+
+  /// Ends the stream and awaits its last sound, so that a recorder which is completed then has it; two seconds at most,
+  /// the bound of any stop.
+  func stop(_ timekeeper: any Timekeeper) async {
+    let stopped = ResumeOnce<Void>()
+    let token = stream.statePublisher.listen { if $0 == .stopped { stopped.resume(with: ()) } }
+    let lane = timekeeper.makeLane("stop")
+    lane.run(at: timekeeper.now + .seconds(2)) { stopped.resume(with: ()) }
+    stream.stop()
+    if stream.state != .stopped { await stopped.value() }
+    lane.end()
+    await token.cancel()
   }
 
   /// Ends stream and session, and takes the simulation away.

@@ -18,6 +18,8 @@ package final class CallGate: Sendable {
   /// thread that can run stand.
   package static let patience: Duration = .seconds(1)
 
+  private let patience: Duration
+
   private struct State {
     var isOpen = true
     /// Bodies inside: one at a time where a lane runs them.
@@ -28,7 +30,7 @@ package final class CallGate: Sendable {
 
   private let state = Mutex(State())
 
-  package init() {}
+  package init(patience: Duration = CallGate.patience) { self.patience = patience }
 
   /// Runs `body`, and returns what it does; nil, and nothing runs, once closed.
   @discardableResult
@@ -59,7 +61,7 @@ package final class CallGate: Sendable {
         return state.lastWaiter
       }
       guard let number else { return continuation.resume() }
-      lane.run(at: timekeeper.now + Self.patience) { [weak self] in self?.giveUp(number) }
+      lane.run(at: timekeeper.now + patience) { [weak self] in self?.giveUp(number) }
     }
     lane.end()
   }

@@ -29,6 +29,11 @@ struct FragmentedMuxerState: @unchecked Sendable {
   private var isHolding = false
   private var sound: MuxedAudio?
   private(set) var summary = FragmentedMuxer.Summary()
+  /// Of the units that were given to the muxer so far: how many, and where the last one ends. The muxer gathers a fragment
+  /// before it writes it.
+  private var given = (units: 0, end: Int64(0))
+  /// The same of those that are in whole fragments: what stays when a write fails.
+  private var whole = (units: 0, end: Int64(0))
 
   init(
     file: OutputFile, container: FragmentedMuxer.Container, video: FragmentedMuxer.VideoTrack, sound: AudioEncoder?,
@@ -96,7 +101,7 @@ struct FragmentedMuxerState: @unchecked Sendable {
     do {
       try output.writeTrailer()
     } catch {
-      phase = .failed(error)
+      fail(error)
       throw error
     }
     phase = .finished
@@ -161,16 +166,28 @@ struct FragmentedMuxerState: @unchecked Sendable {
   private mutating func writeHeld(until next: Int64) throws(MediaError) {
     held.pointer.pointee.duration = next - held.pointer.pointee.dts
     isHolding = false
+    // A fragment that is written now ends before this unit, which begins the next one.
     try write(held)
+    given = (given.units + 1, next)
   }
 
   private mutating func write(_ packet: Packet?) throws(MediaError) {
+    let wholeBytes = output.file.wholeBytes
     do {
       try output.write(packet)
     } catch {
-      phase = .failed(error)
+      fail(error)
       throw error
     }
+    if output.file.wholeBytes > wholeBytes { whole = given }
+  }
+
+  /// The file was cut back to its whole fragments: the figures are theirs.
+  private mutating func fail(_ error: MediaError) {
+    phase = .failed(error)
+    summary.units = whole.units
+    summary.duration =
+      whole.units > 0 ? StampSequence.duration(whole.end.subtractingSaturating(stamps.first), stamps.timescale) : .zero
   }
 
   private static func describe(

@@ -85,6 +85,9 @@ package final class OutputFile: Sendable {
     writtenWhole.store(soFar, ordering: .relaxed)
   }
 
+  /// How much was written when the file last ended with a whole part; any thread.
+  var wholeBytes: Int { writtenWhole.load(ordering: .relaxed) }
+
   /// Takes the part away that a failed write has begun, so that players don't meet its torn end. A best effort: the
   /// failure itself is what the caller reports.
   func cutToWhole() { _ = ftruncate(descriptor, off_t(wholeEnd.load(ordering: .relaxed))) }
