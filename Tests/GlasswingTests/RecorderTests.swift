@@ -215,9 +215,47 @@ struct RecorderTests {
     #expect(summary.statistics.framesWritten == 75 && summary.statistics.framesDropped == 15)
     #expect(try MediaInspector.pictureCount(path) == 75)
     #expect(try MediaInspector.complaints(path) == "")
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: URL(filePath: path).deletingLastPathComponent().path)
-        .filter { $0.hasPrefix(URL(filePath: path).deletingPathExtension().lastPathComponent) }.count == 1)
+    #expect(!FileManager.default.fileExists(atPath: RecordingName.path(path, part: 2)))
+  }
+
+  @Test(
+    "REC-1: a file that is being recorded is no other recording's, whoever may overwrite it", arguments: ["mp4", "mkv"])
+  func twoToOneFile(ending: String) async throws {
+    let file = URL(filePath: try MediaFactory.newPath(ending))
+    var options = Recorder.Options()
+    options.overwrites = true
+    // Both have the name before either has a picture.
+    let early = try Recorder(to: file, options: options)
+    let recorder = try Recorder(to: file, options: options)
+    let events = Observed<RecordingEvent>()
+    let token = recorder.eventPublisher.listen { events.record($0) }
+    for sample in try clip.samples() { try recorder.append(sample) }
+    try await events.wait { $0.contains { $0.kind == .began } }
+    let taken = RecorderError.notWritable(path: file.path, reason: "another recording is being written to it")
+    #expect(throws: taken) { _ = try Recorder(to: file, options: options) }
+    _ = try? early.append(try clip.sample(0, at: 0))
+    var refusal: RecorderError?
+    do throws(RecorderError) { _ = try await early.finish() } catch { refusal = error }
+    #expect(refusal?.message.contains("another recording is being written to it") == true)
+    #expect(try await recorder.finish().statistics.framesWritten == 90)
+    #expect(try MediaInspector.pictureCount(file.path) == 90)
+    #expect(try MediaInspector.complaints(file.path) == "")
+    await token.cancel()
+  }
+
+  @Test("ERR-1: a file that was removed while it was recorded is not said to be there", arguments: ["mp4", "mkv"])
+  func removed(ending: String) async throws {
+    let path = try MediaFactory.newPath(ending)
+    let recorder = try Recorder(to: URL(filePath: path))
+    let events = Observed<RecordingEvent>()
+    let token = recorder.eventPublisher.listen { events.record($0) }
+    for sample in try clip.samples() { try recorder.append(sample) }
+    try await events.wait { $0.contains { $0.kind == .began } }
+    try FileManager.default.removeItem(atPath: path)
+    await #expect(
+      throws: RecorderError.notWritable(path: path, reason: "the file was removed while it was being written")
+    ) { try await recorder.finish() }
+    await token.cancel()
   }
 
   @Test("A recording without a frame is an error, and leaves no file")

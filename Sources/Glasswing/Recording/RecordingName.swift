@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import MediaEngine
 
 /// The kinds of file that a recorder writes.
 public enum RecordingContainer: String, Codable, Hashable, Sendable, CaseIterable {
@@ -37,7 +38,8 @@ enum RecordingName {
       if let reason = irregularity(of: path) { throw .notWritable(path: path, reason: reason) }
       let found = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
       guard found < 0 else {
-        close(found)
+        defer { close(found) }
+        guard FileLock.take(found) else { throw .notWritable(path: path, reason: FileLock.refusal) }
         return false
       }
     }
@@ -48,6 +50,15 @@ enum RecordingName {
     case ENOSPC, EDQUOT: throw .diskFull(path: path)
     case let code: throw .notWritable(path: path, reason: String(cString: strerror(code)))
     }
+  }
+
+  /// Removes a file that the claim made and nothing was written to, also not by another recording that took it over.
+  static func giveBack(_ path: String) {
+    let found = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+    guard found >= 0 else { return }
+    defer { close(found) }
+    var status = stat()
+    if FileLock.take(found), fstat(found, &status) == 0, status.st_size == 0 { unlink(path) }
   }
 
   /// Claims the name in which a recording goes on: `walk.mp4` gives `walk-002.mp4`, the next number if that is taken.

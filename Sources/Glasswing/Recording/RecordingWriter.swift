@@ -191,10 +191,10 @@ final class RecordingWriter: @unchecked Sendable {
       } catch {
         throw failure(error)
       }
-      return
+      return try checkNotRemoved(audioFile.file)
     }
     guard let muxer else {
-      if files.isEmpty, isNew { unlink(path) }
+      if files.isEmpty, isNew { RecordingName.giveBack(path) }
       return
     }
     defer { self.muxer = nil }
@@ -205,6 +205,12 @@ final class RecordingWriter: @unchecked Sendable {
       throw failure(error)
     }
     Self.add(muxer, to: &complete)
+    try checkNotRemoved(muxer.file)
+  }
+
+  private func checkNotRemoved(_ file: OutputFile) throws(RecorderError) {
+    guard file.isRemoved else { return }
+    throw .notWritable(path: file.path, reason: "the file was removed while it was being written")
   }
 
   /// Half a frame's tolerance, since stamps jitter: 4 s at 24 frames a second are 96 frames.

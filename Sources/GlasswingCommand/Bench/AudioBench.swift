@@ -61,10 +61,10 @@ struct AudioBench {
       return """
         sound    \(latency.text)
                  beyond the 20 ms of a frame, median of the runs; \(missing) samples missing
-        video    p50 \(decimal(with.latency, 3)) ms with sound, \(decimal(without.latency, 3)) ms without: \
-        \(decimal(addedVideoLatencyPercent, 1)) %
-        core     \(decimal(with.cpuPercent, 1)) % with sound, \(decimal(without.cpuPercent, 1)) % without: \
-        \(decimal(addedCPUPercent, 2)) % more
+        video    p50 \(decimal(with.latency, 3)) ms with sound, \(decimal(without.latency, 3)) ms without; \
+        pair by pair \(decimal(addedVideoLatencyPercent, 1)) % more
+        core     \(decimal(with.cpuPercent, 1)) % with sound, \(decimal(without.cpuPercent, 1)) % without; \
+        pair by pair \(decimal(addedCPUPercent, 2)) points more
         \(runs) runs of each in turn; \(setting.text)
 
         """

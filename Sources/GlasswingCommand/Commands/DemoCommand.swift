@@ -17,6 +17,7 @@ final class DemoCommand: Sendable {
 
   private struct Recording: Sendable {
     let recorder: Recorder
+    let file: ClaimedFile
     let since: Instant
   }
 
@@ -142,7 +143,7 @@ final class DemoCommand: Sendable {
       let file = try files.next("recording", "mp4")
       let recorder = try Recorder(to: URL(filePath: file.path), options: options)
       try recorder.record(stream)
-      recording.withLock { $0 = Recording(recorder: recorder, since: timekeeper.now) }
+      recording.withLock { $0 = Recording(recorder: recorder, file: file, since: timekeeper.now) }
       say("recording to \(file.path)")
     } catch let error as CommandFailure {
       Console.shared.log(ShownPath.shorten(error.line))
@@ -165,7 +166,11 @@ final class DemoCommand: Sendable {
       let seconds = ProgressLine.decimal(summary.statistics.duration.seconds, places: 2)
       say("\(names): \(summary.statistics.framesWritten) frames, \(seconds) s")
     } catch {
-      Console.shared.log(ShownPath.shorten(CommandFailure(recording: error).line))
+      guard case .nothingRecorded = error else {
+        return Console.shared.log(ShownPath.shorten(CommandFailure(recording: error).line))
+      }
+      ended.file.abandon()
+      say("no recording: it ended before a picture came")
     }
   }
 }

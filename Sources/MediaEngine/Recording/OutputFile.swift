@@ -18,7 +18,8 @@ package final class OutputFile: Sendable {
   private let wholeEnd = Atomic<Int>(0)
   private let writtenWhole = Atomic<Int>(0)
 
-  /// Creates the file or empties an existing one.
+  /// Creates the file or empties an existing one. While this is held nobody else gets the same file: two writers would
+  /// destroy each other's work.
   ///
   /// - Parameter capacity: how long the file may get before writing fails as on a full device; tests set it.
   ///
@@ -26,11 +27,24 @@ package final class OutputFile: Sendable {
   init(path: String, capacity: Int = .max) throws(MediaError) {
     self.path = path
     self.capacity = capacity
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw Self.failure("open", errno, .fileNotWritable, path) }
+    guard FileLock.take(descriptor) else {
+      throw MediaError(.fileNotWritable, while: .writing, FileLock.refusal, path: path)
+    }
+    // A device has no length to cut.
+    guard ftruncate(descriptor, 0) == 0 || errno == EINVAL else {
+      throw Self.failure("ftruncate", errno, .fileNotWritable, path)
+    }
   }
 
   deinit { close(descriptor) }
+
+  /// Whether the file has no name any more: it goes when it is closed.
+  package var isRemoved: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_nlink == 0
+  }
 
   /// Bytes written that may not survive a power cut.
   package var unsynchronizedBytes: Int {
