@@ -77,11 +77,11 @@ final class WatchedStream: Sendable {
     events.values.compactMap { if case .error(let error) = $0 { error } else { nil } }
   }
 
-  func wait(for state: StreamState, within limit: Duration = .seconds(60)) async throws {
+  func wait(for state: StreamState, within limit: Duration = .seconds(180)) async throws {
     try await events.wait("the state \(state)", within: limit) { $0.last == .state(state) }
   }
 
-  func wait(forFrames count: Int, within limit: Duration = .seconds(60)) async throws {
+  func wait(forFrames count: Int, within limit: Duration = .seconds(180)) async throws {
     try await frames.wait("\(count) frames", within: limit) { $0.count >= count }
   }
 }

@@ -39,9 +39,10 @@ package final class Observed<Value: Sendable>: Sendable {
   }
 
   /// Returns once the values so far meet the condition; throws, with what was seen, when the deadline comes first. Under
-  /// the thread sanitizer that is ten times as far away.
+  /// the thread sanitizer that is ten times as far away. The usual one is far: a task may wait for its turn behind every
+  /// other test.
   package func wait(
-    _ what: String = "the awaited value", within limit: Duration = .seconds(60),
+    _ what: String = "the awaited value", within limit: Duration = .seconds(180),
     until condition: @escaping @Sendable ([Value]) -> Bool
   ) async throws {
     let gate = ResumeOnce<Bool>()
@@ -65,7 +66,7 @@ package final class Observed<Value: Sendable>: Sendable {
 
   /// Awaits the first value that meets the condition, and returns it.
   package func first(
-    _ what: String = "the awaited value", within limit: Duration = .seconds(60),
+    _ what: String = "the awaited value", within limit: Duration = .seconds(180),
     where condition: @escaping @Sendable (Value) -> Bool = { _ in true }
   ) async throws -> Value {
     try await wait(what, within: limit) { $0.contains(where: condition) }
