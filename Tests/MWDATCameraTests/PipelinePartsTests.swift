@@ -46,12 +46,14 @@ struct PipelinePartsTests {
 
   // MARK: The decoder's queue
 
-  private func received(_ number: UInt32, isSync: Bool, at milliseconds: Int64) -> ReceivedUnit {
+  private func received(
+    _ number: UInt32, isSync: Bool, at milliseconds: Int64, bytes: [UInt8] = []
+  ) -> ReceivedUnit {
     let time = Instant(nanoseconds: milliseconds * 1_000_000)
     return ReceivedUnit(
       unit: AccessUnit(
         stream: StreamID(1), flags: isSync ? [.sync, .parameterSets] : [], codec: .hevc, size: CodedPictures.size,
-        captured: DeviceTime(nanoseconds: 0), payload: []),
+        captured: DeviceTime(nanoseconds: 0), payload: bytes),
       sequence: number, presentation: time, arrived: time, lostBefore: 0)
   }
 
@@ -171,6 +173,43 @@ struct PipelinePartsTests {
     #expect(drain(&seen).map(\.unit.sequence) == [4, 5])
   }
 
+  @Test("A decoder no faster than the source goes to a sync unit once what waits is over 500 ms old (PERF-2)")
+  func catchesUpTooSlowly() {
+    var queue = DecodeQueue()
+    _ = queue.offer(received(3, isSync: false, at: 3000), isDiscontinuity: false) { group(0..<3) }
+    #expect(offer(&queue, 4, at: 3100) == queued && offer(&queue, 5, at: 4000) == queued)
+    // Pictures of up to 3 are seen, and 4 is 900 ms behind.
+    for _ in 0..<4 { _ = take(&queue) }
+    #expect(queue.isCatchingUp)
+    #expect(offer(&queue, 6, at: 4100) == queued)
+    #expect(offer(&queue, 7, sync: true, at: 4200) == .ranOver(.init(units: 3, asks: false)))
+    #expect(!queue.isCatchingUp)
+    let left = drain(&queue)
+    #expect(left.map(\.unit.sequence) == [7] && left.map(\.isDiscontinuity) == [true])
+  }
+
+  @Test("What waits has a bound of bytes, also while a decoder catches up; one unit alone is taken (PERF-2)")
+  func byteLimit() {
+    let half = [UInt8](repeating: 0, count: DecodeQueue.byteLimit / 2)
+    for isLate in [true, false] {
+      var queue = DecodeQueue()
+      let kept = [received(0, isSync: true, at: 0, bytes: half)]
+      if isLate {
+        _ = queue.offer(received(1, isSync: false, at: 10, bytes: half), isDiscontinuity: false) { kept }
+      } else {
+        for unit in kept { _ = queue.offer(unit, isDiscontinuity: false) }
+        _ = queue.offer(received(1, isSync: false, at: 10, bytes: half), isDiscontinuity: false)
+      }
+      // What was taken no longer counts.
+      _ = take(&queue)
+      #expect(queue.offer(received(2, isSync: false, at: 20, bytes: half), isDiscontinuity: false) == queued)
+      let over = queue.offer(received(3, isSync: false, at: 30, bytes: [0]), isDiscontinuity: false)
+      #expect(over == .ranOver(.init(units: 3, asks: true)) && queue.count == 0)
+      let huge = received(9, isSync: true, at: 40, bytes: half + half + [0])
+      #expect(queue.offer(huge, isDiscontinuity: false) == .queued(endsWait: 0))
+    }
+  }
+
   @Test("A decoder that can't catch up gives up at the limit; with nothing kept it waits for a sync unit (PERF-2)")
   func cannotCatchUp() {
     var queue = DecodeQueue()
@@ -178,7 +217,9 @@ struct PipelinePartsTests {
     _ = queue.offer(received(first, isSync: false, at: 0), isDiscontinuity: false) { group(0..<first) }
     for number in first + 1..<UInt32(DecodeQueue.catchUpLimit) { #expect(offer(&queue, number, at: 1) == queued) }
     let last = offer(&queue, UInt32(DecodeQueue.catchUpLimit), at: 2)
-    #expect(last == .ranOver(.init(units: DecodeQueue.catchUpLimit + 1, asks: true)))
+    // Those of before nobody would have seen.
+    let seen = DecodeQueue.catchUpLimit + 1 - RecentUnits.countLimit
+    #expect(last == .ranOver(.init(units: seen, asks: true)))
     #expect(queue.count == 0 && !queue.isCatchingUp)
 
     var without = DecodeQueue()

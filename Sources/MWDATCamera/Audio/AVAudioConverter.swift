@@ -16,7 +16,8 @@ public final class AVAudioConverter {
   public let inputFormat: AVAudioFormat
   /// The format of what comes out.
   public let outputFormat: AVAudioFormat
-  /// Whether two channels are mixed into one, each at half level, rather than the first taken. False at first.
+  /// Whether two channels are mixed into one, each at half level, rather than the one taken that ``channelMap`` says. An
+  /// output channel that the map makes silent stays so. False at first.
   public var downmix = false
   /// From which input channel each output channel is taken, -1 for silence. A map of another length, or with a channel
   /// that there isn't, is ignored.
@@ -169,8 +170,8 @@ public final class AVAudioConverter {
     return [Double](unsafeUninitializedCapacity: frames * map.count) { mapped, count in
       for first in Swift.stride(from: 0, to: frames * from, by: from) {
         for source in map {
-          let sample = source < 0 ? 0 : samples[first + source]
-          mapped.initializeElement(at: count, to: mixes ? (samples[first] + samples[first + 1]) / 2 : sample)
+          let sample = mixes ? (samples[first] + samples[first + 1]) / 2 : samples[first + max(0, source)]
+          mapped.initializeElement(at: count, to: source < 0 ? 0 : sample)
           count += 1
         }
       }

@@ -3,13 +3,15 @@ import Units
 
 /// Units that wait for the decoder, oldest first, as a value.
 ///
-/// Bound: `ageLimit` between the oldest and the newest, and `countLimit` units. Drop rule: when it runs over, everything
-/// before the newest sync unit goes; with no sync unit behind the first, everything goes, and what follows is withheld
+/// Bound: `ageLimit` between the oldest and the newest, `countLimit` units, and `byteLimit`. Drop rule: when it runs
+/// over, everything before the newest sync unit goes; with no sync unit behind the first, everything goes, and what follows is withheld
 /// until one comes. Nothing else may be dropped: a picture whose reference is missing decodes to a wrong one.
 ///
 /// A decoder that begins between two sync units catches up: it is given the units from the last sync unit on, whose
 /// pictures nobody sees, and works as fast as it can until it is up to the present, or until a sync unit comes, which
-/// makes the rest needless. While it does, the queue holds `catchUpLimit` units, however old.
+/// makes the rest needless. Once a picture was seen, a sync unit is gone to if what waits is over `ageLimit`, marked and
+/// counted, so that a decoder no faster than the source isn't late for longer than a group of pictures. Until then the
+/// queue holds `catchUpLimit` units, however old, but no more than `byteLimit`.
 package struct DecodeQueue: Sendable {
   package struct Entry: Sendable {
     package var unit: ReceivedUnit
@@ -31,6 +33,7 @@ package struct DecodeQueue: Sendable {
 
   /// What was dropped so that the decoder can go on.
   package struct Drop: Hashable, Sendable {
+    /// Those that would have been seen.
     package var units: Int
     /// No sync unit waits, so that one is needed.
     package var asks: Bool
@@ -46,8 +49,12 @@ package struct DecodeQueue: Sendable {
   package static let countLimit = 32
   /// A group of pictures, and as long a one while it is decoded.
   package static let catchUpLimit = 2 * RecentUnits.countLimit
+  /// The same in bytes.
+  package static let byteLimit = 2 * RecentUnits.byteLimit
 
   private var entries: [Entry] = []
+  /// Of all entries.
+  private var bytes = 0
   private var gate = LossGate()
   private var hasBegun = false
   /// The oldest entries are those that the decoder catches up by, or waited for them.
@@ -74,12 +81,10 @@ package struct DecodeQueue: Sendable {
     case .withhold(let asks):
       return .withheld(asks: asks)
     case .deliver(let isMarked):
-      entries.append(Entry(unit: unit, isDiscontinuity: isMarked))
+      append(Entry(unit: unit, isDiscontinuity: isMarked))
     }
     if isSync, let skipped = skipToNewest() { return .caughtUp(skipped: skipped) }
-    if let oldest = entries.first, isOver(from: oldest.unit.arrived, to: unit.arrived) {
-      return .ranOver(dropToSync(from: 1))
-    }
+    if isOver { return .ranOver(dropToSync(from: 1)) }
     return .queued(endsWait: wasWaiting ? gate.withheldInWait : nil)
   }
 
@@ -87,7 +92,8 @@ package struct DecodeQueue: Sendable {
   ///   came at once.
   package mutating func next() -> (entry: Entry, isCatchingUp: Bool)? {
     guard !entries.isEmpty else { return nil }
-    let entry = entries.removeFirst()
+    let entry = entries[0]
+    removeFirst(1)
     defer {
       if let oldest = entries.first, let newest = entries.last {
         if oldest.isShown, !isOld(from: oldest.unit.arrived, to: newest.unit.arrived) { isCatchingUp = false }
@@ -102,7 +108,7 @@ package struct DecodeQueue: Sendable {
     for unit in units {
       guard case .deliver = gate.admit(sequence: unit.sequence, flags: unit.unit.flags, lostBefore: 0) else { break }
       // What was missing before it was not missing for anybody who sees it.
-      entries.append(Entry(unit: unit, isDiscontinuity: false, isShown: false))
+      append(Entry(unit: unit, isDiscontinuity: false, isShown: false))
     }
     isCatchingUp = !entries.isEmpty
   }
@@ -112,7 +118,7 @@ package struct DecodeQueue: Sendable {
   private mutating func skipToNewest() -> Int? {
     guard isCatchingUp, let oldest = entries.first, !oldest.isShown else { return nil }
     let skipped = entries.dropLast().count { $0.isShown }
-    entries.removeFirst(entries.count - 1)
+    removeFirst(entries.count - 1)
     isCatchingUp = false
     return skipped
   }
@@ -120,8 +126,24 @@ package struct DecodeQueue: Sendable {
   /// The decoder refused the unit that it took last: what depends on it is of no use.
   package mutating func decoderFailed() -> Drop { dropToSync(from: 0) }
 
-  private func isOver(from oldest: Instant, to newest: Instant) -> Bool {
-    isCatchingUp ? entries.count > Self.catchUpLimit : isOld(from: oldest, to: newest)
+  private mutating func append(_ entry: Entry) {
+    entries.append(entry)
+    bytes = bytes.addingSaturating(entry.unit.unit.payload.count)
+  }
+
+  private mutating func removeFirst(_ count: Int) {
+    for entry in entries.prefix(count) { bytes = bytes.subtractingSaturating(entry.unit.unit.payload.count) }
+    entries.removeFirst(count)
+  }
+
+  private var isOver: Bool {
+    // One that comes alone is taken, whatever its size.
+    guard entries.count > 1, let oldest = entries.first, let newest = entries.last else { return false }
+    if bytes > Self.byteLimit { return true }
+    let isOld = isOld(from: oldest.unit.arrived, to: newest.unit.arrived)
+    guard isCatchingUp else { return isOld }
+    if entries.count > Self.catchUpLimit { return true }
+    return isOld && newest.unit.unit.flags.contains(.sync)
   }
 
   private func isOld(from oldest: Instant, to newest: Instant) -> Bool {
@@ -132,12 +154,13 @@ package struct DecodeQueue: Sendable {
   private mutating func dropToSync(from kept: Int) -> Drop {
     isCatchingUp = false
     if let sync = entries.lastIndex(where: { $0.unit.unit.flags.contains(.sync) }), sync >= kept {
-      entries.removeFirst(sync)
+      let seen = entries.prefix(sync).count { $0.isShown }
+      removeFirst(sync)
       entries[0].isDiscontinuity = true
-      return Drop(units: sync, asks: false)
+      return Drop(units: seen, asks: false)
     }
-    let count = entries.count
-    entries.removeAll(keepingCapacity: true)
-    return Drop(units: count, asks: gate.lose())
+    let seen = entries.count { $0.isShown }
+    removeFirst(entries.count)
+    return Drop(units: seen, asks: gate.lose())
   }
 }

@@ -48,13 +48,14 @@ package final class AudioFileReader: Sendable {
   /// So many frames from a time on, interleaved; the first is the one nearest to the time. Reads that follow each other
   /// are cheap; others seek, and give the same samples.
   ///
-  /// Packets that can't be decoded are passed over as silence and counted. Throws `.noDecodableAudio` when nothing but
+  /// Packets that can't be decoded are passed over as silence and counted, and so are those that say a place far ahead where
+  /// the file does not go on, unless what lies around them says where they belong. Throws `.noDecodableAudio` when nothing but
   /// such comes, or what the file system says.
   package func read(from: Duration, frames: Int) throws(MediaError) -> [Float] {
     try state.withLock { state throws(MediaError) in try state.read(from: from, frames: frames) }
   }
 
-  /// Packets that could not be decoded so far.
+  /// Packets that could not be decoded, or placed, so far.
   package var undecodablePackets: Int { state.withLock { $0.undecodablePackets } }
 }
 

@@ -50,6 +50,8 @@ struct AudioTrackReader: @unchecked Sendable {
   /// The place that follows what was decoded last; nil after a seek.
   private var next: Int?
   private var held: Chunk?
+  /// Decoded after `held`, to see whether the file goes on from there.
+  private var following: Chunk?
   /// What lies before this place is gone.
   private var earliest = Int.min
 
@@ -146,6 +148,7 @@ struct AudioTrackReader: @unchecked Sendable {
       isDraining = false
       hasEnded = false
       next = nil
+      following = nil
       held = nil
       held = try nextChunk()
       guard let held, held.start <= place, held.start >= start else { continue }
@@ -171,6 +174,7 @@ struct AudioTrackReader: @unchecked Sendable {
     isDraining = false
     hasEnded = false
     next = start
+    following = nil
     held = nil
     earliest = .min
   }
@@ -184,7 +188,39 @@ struct AudioTrackReader: @unchecked Sendable {
 
   // MARK: Decoding
 
+  /// A packet that is stamped ahead is a gap only if the file goes on from there. If what follows it falls back, its stamp is damaged:
+  /// its sound goes where the count of samples says if that fits what follows; else it is left out and counted.
   private mutating func nextChunk() throws(MediaError) -> Chunk? {
+    if let following {
+      self.following = nil
+      return following
+    }
+    let expected = next
+    guard var chunk = try decodedChunk() else { return nil }
+    while let expected, chunk.start > expected, var after = try decodedChunk() {
+      guard after.start < chunk.start else {
+        following = after
+        break
+      }
+      let counted = expected.addingSaturating(chunk.frames)
+      let isAlone = distance(after.start, counted) > distance(after.start, expected)
+      if !isAlone, distance(after.start, counted) <= span(Self.tolerance.usual) {
+        chunk.start = expected
+        after.start = counted
+        following = after
+      } else {
+        undecodablePackets += 1
+        if distance(after.start, expected) <= span(Self.tolerance.usual) { after.start = expected }
+        chunk = after
+      }
+      next = after.end
+    }
+    return chunk
+  }
+
+  private func distance(_ one: Int, _ other: Int) -> UInt { one.subtractingSaturating(other).magnitude }
+
+  private mutating func decodedChunk() throws(MediaError) -> Chunk? {
     while try receiveFrame() {
       if let chunk = try chunk() { return chunk }
     }

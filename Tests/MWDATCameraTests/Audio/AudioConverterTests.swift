@@ -74,6 +74,9 @@ struct AudioConverterTests {
     #expect(converter.channelMap == [-1])
     converter.downmix = true
     try converter.convert(to: single, from: sides)
+    #expect(single.interleavedSamples == [0])
+    converter.channelMap = [1]
+    try converter.convert(to: single, from: sides)
     #expect(single.interleavedSamples == [0.125])
 
     let swap = try #require(AVAudioConverter(from: stereo, to: stereo))

@@ -220,6 +220,48 @@ struct AudioFileReaderTests {
     if form.ending != "flac" { #expect(reader.undecodablePackets > 0) }
   }
 
+  /// Flash video, since its tags are easily found: a kind, 24 bits of length, 24 + 8 bits of milliseconds, 24 bits of 0, the body, and
+  /// 32 bits of length again; the first behind 13 bytes (Adobe Flash Video File Format Specification 10.1, annex E).
+  @Test(
+    "One packet that is stamped far ahead takes nothing with it; where others are missing it is left out and counted",
+    arguments: [0, 6])
+  func stampedAhead(missing: Int) throws {
+    let path = try MediaFactory.newPath("flv")
+    try CommandLineTool.run(
+      "ffmpeg",
+      ["-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", Self.source + ":s=44100", "-t", "4"]
+        + ["-c:a", "pcm_s16le", path])
+    var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+    var tags: [Range<Int>] = []
+    var begin = 13
+    while begin + 15 <= bytes.count {
+      let length = bytes[(begin + 1)..<(begin + 4)].reduce(0) { $0 << 8 | Int($1) }
+      if bytes[begin] == 8 { tags.append(begin..<begin + length + 15) }
+      begin += length + 15
+    }
+    try #require(tags.count > 80)
+    func whole() throws -> (samples: [Float], lost: Int) {
+      let reader = try AudioFileReader(path: path, format: PCMFormat(sampleRate: 44_100, channels: 1))
+      let samples = try (0..<200).flatMap { try reader.read(from: .milliseconds(20 * $0), frames: 882) }
+      return (samples, reader.undecodablePackets)
+    }
+    let undamaged = try whole().samples
+    // The milliseconds' highest byte: 4 hours and 39 minutes.
+    bytes[tags[40].lowerBound + 7] = 1
+    bytes.removeSubrange(tags[40 - missing].lowerBound..<tags[40].lowerBound)
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let (damaged, lost) = try whole()
+    #expect(lost == (missing > 0 ? 1 : 0))
+    if missing == 0 {
+      #expect(damaged == undamaged)
+    } else {
+      for second in [0, 2, 3] {
+        let stretch = Array(damaged[(second * 44_100)..<(second * 44_100 + 8000)])
+        #expect(abs(lateness(stretch, at: Double(second), rate: 44_100)) <= 0.001)
+      }
+    }
+  }
+
   @Test("A file that is cut off is silent from there")
   func truncated() throws {
     let path = try make(Self.forms[0])
