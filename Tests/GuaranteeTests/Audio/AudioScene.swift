@@ -30,10 +30,11 @@ struct AudioScene {
   /// Runs a test with a stream that is streaming.
   static func run(
     _ configuration: StreamConfiguration = configuration(), feed: URL? = nil, keepsSamples: Bool = false,
-    deviceClock: DeviceClock = .identity, seed: UInt64 = 1,
+    encodesLive: Bool = false, deviceClock: DeviceClock = .identity, seed: UInt64 = 1,
     prepare: (SimulatedGlasses) async throws -> Void = { _ in }, _ test: (AudioScene) async throws -> Void
   ) async throws {
-    try await withGlassesByHand(feed: feed, deviceClock: deviceClock, seed: seed) { glasses, clock in
+    try await withGlassesByHand(feed: feed, encodesLive: encodesLive, deviceClock: deviceClock, seed: seed) {
+      glasses, clock in
       try await prepare(glasses)
       let session = try startedSession(with: glasses, clock)
       let scene = try await AudioScene(

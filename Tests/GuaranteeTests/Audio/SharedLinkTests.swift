@@ -84,7 +84,8 @@ struct SharedLinkTests {
     arguments: [500, 900] as [Int64])
   func contention(rate: Int64) async throws {
     let configuration = AudioScene.configuration(.rate48000, channels: 2, resolution: .medium, frameRate: 30)
-    try await AudioScene.run(configuration) { scene in
+    // Pictures that are encoded as they come follow the bit rate; replayed ones have what they had.
+    try await AudioScene.run(configuration, encodesLive: true) { scene in
       let (stream, clock) = (scene.stream, scene.clock)
       let steps = Observed<StreamHealthEvent>()
       let ages = Observed<Duration>()
