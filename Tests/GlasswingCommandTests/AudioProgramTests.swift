@@ -93,7 +93,7 @@ struct AudioProgramTests {
       seconds.isEmpty
       ? try Program.start("stream", "--simulate", "-r", "low", "--audio-out", path)
       : try Program.start("stream", "--simulate", "-r", "low", "--audio-out", path, "--seconds", seconds)
-    try await grow(path, to: 200_000)
+    try await Program.grow(path, to: 200_000)
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
     #expect(process.terminationStatus == status && process.terminationReason == .exit)
@@ -146,20 +146,5 @@ struct AudioProgramTests {
     try CommandLineTool.run(
       "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-af", "pan=mono|c0=c0", "-f", "f32le", raw])
     return try Data(contentsOf: URL(filePath: raw)).withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-  }
-
-  /// Waits until a file has grown to so many bytes.
-  private func grow(_ path: String, to bytes: Int) async throws {
-    let timekeeper = SystemTimekeeper.shared
-    let lane = timekeeper.makeLane("growth")
-    defer { lane.end() }
-    let deadline = timekeeper.now + .seconds(20)
-    while timekeeper.now < deadline {
-      let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
-      if let size, size >= bytes { return }
-      // Another process writes the file: there is no event to wait for.
-      await timekeeper.sleep(until: timekeeper.now + .milliseconds(20), on: lane)
-    }
-    Issue.record("\(path) did not grow to \(bytes) bytes")
   }
 }

@@ -1,5 +1,8 @@
 import Foundation
+import LinkTransport
 import TestSupport
+import Testing
+import Units
 
 /// The built program, as a user runs it.
 enum Program {
@@ -34,5 +37,20 @@ enum Program {
     process.standardInput = FileHandle.nullDevice
     try process.run()
     return process
+  }
+
+  /// Waits until a file has grown to so many bytes.
+  static func grow(_ path: String, to bytes: Int) async throws {
+    let timekeeper = SystemTimekeeper.shared
+    let lane = timekeeper.makeLane("growth")
+    defer { lane.end() }
+    let deadline = timekeeper.now + .seconds(20)
+    while timekeeper.now < deadline {
+      let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+      if let size, size >= bytes { return }
+      // Another process writes the file: there is no event to wait for.
+      await timekeeper.sleep(until: timekeeper.now + .milliseconds(20), on: lane)
+    }
+    Issue.record("\(path) did not grow to \(bytes) bytes")
   }
 }

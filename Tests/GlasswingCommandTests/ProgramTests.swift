@@ -117,7 +117,7 @@ struct ProgramTests {
     let output = try MediaFactory.newPath("json")
     let asked = seconds.isEmpty ? [] : ["--seconds", seconds]
     let process = try Program.start(["record", "--simulate", "--json", "-o", path] + asked, output: output)
-    try await grow(path, to: 150_000)
+    try await Program.grow(path, to: 150_000)
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
     #expect(process.terminationStatus == status)
@@ -138,7 +138,7 @@ struct ProgramTests {
     let path = try MediaFactory.newPath(ending)
     let begun = SystemTimekeeper.shared.now
     let process = try Program.start("record", "--simulate", "-o", path)
-    try await grow(path, to: 400_000)
+    try await Program.grow(path, to: 400_000)
     kill(process.processIdentifier, SIGKILL)
     let elapsed = SystemTimekeeper.shared.now - begun
     process.waitUntilExit()
@@ -226,20 +226,5 @@ struct ProgramTests {
     guard FileManager.default.isExecutableFile(atPath: "/usr/bin/groff") else { return }
     let result = try CommandLineTool.run("groff", ["-man", "-Tutf8", "-ww", "-z", page])
     #expect(result.errors == "")
-  }
-
-  /// Waits until the recording has grown to so many bytes.
-  private func grow(_ path: String, to bytes: Int) async throws {
-    let timekeeper = SystemTimekeeper.shared
-    let lane = timekeeper.makeLane("growth")
-    defer { lane.end() }
-    let deadline = timekeeper.now + .seconds(20)
-    while timekeeper.now < deadline {
-      let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
-      if let size, size >= bytes { return }
-      // Another process writes the file: there is no event to wait for.
-      await timekeeper.sleep(until: timekeeper.now + .milliseconds(20), on: lane)
-    }
-    Issue.record("\(path) did not grow to \(bytes) bytes")
   }
 }
