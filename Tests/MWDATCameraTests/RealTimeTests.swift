@@ -45,7 +45,9 @@ struct RealTimeTests {
       try await states.wait("streaming") { $0.contains(.streaming) }
       camera.stop()
       try await states.wait("the stop") { $0.last == .stopped }
-      #expect(states.values == [.waitingForDevice, .starting, .streaming, .stopping, .stopped])
+      // On a busy machine the next picture may be late enough to be told as a stall, between these and those.
+      #expect(states.values.prefix(3) == [.waitingForDevice, .starting, .streaming])
+      #expect(states.values.suffix(2) == [.stopping, .stopped])
     }
     session.stop()
     let after = await ProcessResources.settled(within: .seconds(20)) { $0.streamThreads.isEmpty }
