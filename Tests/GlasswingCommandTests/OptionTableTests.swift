@@ -12,7 +12,7 @@ struct OptionTableTests {
       #expect(OptionTable.commands.contains { $0.options.contains(option) }, "\(option) is taken by none")
     }
     for spec in OptionTable.commands {
-      let shorts = spec.options.compactMap { OptionTable.spec($0).short }
+      let shorts = spec.options.compactMap { OptionTable.spec($0, in: spec.command).short }
       #expect(Set(shorts).count == shorts.count, "\(spec.name)")
       #expect(Set(spec.options).count == spec.options.count, "\(spec.name)")
       #expect(Set(spec.required).isSubset(of: Set(spec.options)))
@@ -25,7 +25,7 @@ struct OptionTableTests {
     let flowing = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     for option in OptionTable.spec(command).options {
       #expect(text.contains(Self.flag(option)))
-      #expect(flowing.contains(OptionTable.spec(option).help))
+      #expect(flowing.contains(OptionTable.spec(option, in: command).help))
     }
     for choice in OptionTable.spec(command).operand?.choices ?? [] where !choice.help.isEmpty {
       #expect(flowing.contains("\(choice.name) \(choice.help)"))
@@ -47,7 +47,7 @@ struct OptionTableTests {
       #expect(page.contains(".SS \"glasswing \(spec.name)"))
       for option in spec.options {
         #expect(page.contains(Self.flag(option)))
-        #expect(page.contains(OptionTable.spec(option).help))
+        #expect(page.contains(OptionTable.spec(option, in: spec.command).help))
       }
     }
     for status in ExitStatus.allCases { #expect(page.contains("\n.B \(status.rawValue)\n")) }
@@ -69,7 +69,7 @@ struct OptionTableTests {
       #expect(script.contains(spec.name))
       for choice in spec.operand?.choices ?? [] { #expect(script.contains(choice.name)) }
       for option in spec.options {
-        let optionSpec = OptionTable.spec(option)
+        let optionSpec = OptionTable.spec(option, in: spec.command)
         #expect(script.contains(shell == .fish ? "-l \(optionSpec.long)" : optionSpec.flag))
         if case .choice(let names) = optionSpec.value { #expect(script.contains(names.joined(separator: " "))) }
       }
@@ -79,7 +79,7 @@ struct OptionTableTests {
   @Test("The parser takes every option that help shows, by its long and its short name", arguments: Command.allCases)
   func parserTakesWhatHelpShows(_ command: Command) throws {
     for option in OptionTable.spec(command).options where option != .help {
-      let spec = OptionTable.spec(option)
+      let spec = OptionTable.spec(option, in: command)
       for name in [spec.flag] + (spec.short.map { ["-\($0)"] } ?? []) {
         var words = [command.rawValue, name] + (Self.sample(spec.value).map { [$0] } ?? [])
         if let operand = OptionTable.spec(command).operand { words.append(operand.choices[0].name) }
@@ -97,9 +97,11 @@ struct OptionTableTests {
 
   @Test("Every default is a value that its own option takes")
   func defaultsAreValues() throws {
-    for option in Option.allCases {
-      let spec = OptionTable.spec(option)
-      if let fallback = spec.fallback { _ = try #require(spec.value).parse(fallback) }
+    for command in OptionTable.commands {
+      for option in command.options {
+        let spec = OptionTable.spec(option, in: command.command)
+        if let fallback = spec.fallback { _ = try #require(spec.value).parse(fallback) }
+      }
     }
   }
 

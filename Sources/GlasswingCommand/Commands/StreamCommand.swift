@@ -6,8 +6,8 @@ import MWDATCamera
 import MWDATCore
 import Units
 
-/// `glasswing stream`: a stream and its figures, its sound into a file if asked, until the asked time, a signal or a
-/// failure.
+/// `glasswing stream`: a stream and its figures, its sound into a file and its pictures into a pipe if asked, until the
+/// asked time, a signal or a failure.
 struct StreamCommand {
   private enum End: Sendable {
     /// The asked time has passed.
@@ -16,6 +16,7 @@ struct StreamCommand {
     /// The stream stopped, for this reason.
     case stream(String?)
     case recorder(RecorderError)
+    case video(VideoOut.End)
     /// The file should have its length, but sound stopped coming.
     case stalled
   }
@@ -40,6 +41,14 @@ struct StreamCommand {
       }
     }
 
+    /// What `--video-out` wrote.
+    struct Video: Codable, Equatable {
+      let file: String
+      let format: String
+      let frames: Int
+      let bytes: Int
+    }
+
     let complete: Bool
     let frames: Int
     let seconds: Double
@@ -52,9 +61,10 @@ struct StreamCommand {
     let ageP50: Double?
     let ageP95: Double?
     let audio: Audio?
+    let video: Video?
 
     enum CodingKeys: String, CodingKey {
-      case complete, frames, seconds, dropped, width, height, audio
+      case complete, frames, seconds, dropped, width, height, audio, video
       case framesPerSecond = "fps"
       case kbitPerSecond = "kbit_per_s"
       case firstFrame = "first_frame_ms"
@@ -66,8 +76,8 @@ struct StreamCommand {
   /// How long after its asked length a file may still grow.
   private static let grace: Duration = .seconds(3)
 
-  private let arguments: Arguments
-  private let timekeeper: any Timekeeper
+  let arguments: Arguments
+  let timekeeper: any Timekeeper
   private let limit: Duration?
   private let file: String?
 
@@ -83,10 +93,13 @@ struct StreamCommand {
     let end = ResumeOnce<End>()
     // Before the name is taken: a signal must not leave an empty file.
     Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
+    let format = try videoOutFormat()
     let recorder = try makeRecorder()
-    let configuration = arguments.configuration(.hvc1)
+    let configuration = arguments.configuration(format?.codec ?? .hvc1)
+    let pictures: VideoOut?
     let camera: SimulatedCamera
     do throws(CommandFailure) {
+      pictures = try await openVideoOut(format)
       camera = try await SimulatedCamera.open(arguments, configuration)
     } catch {
       // Takes the claimed name back.
@@ -108,6 +121,7 @@ struct StreamCommand {
       }
     }.store(in: tokens)
     if let recorder { try record(stream, recorder, end, tokens) }
+    pictures?.listen(to: stream) { end.resume(with: .video($0)) }.store(in: tokens)
     stream.start()
     let display = FigureDisplay(quiet: arguments.has(.quiet), timekeeper: timekeeper) {
       var line = ProgressLine(stream.statistics, elapsed: clock.elapsed)
@@ -119,6 +133,7 @@ struct StreamCommand {
     display.end()
     lane.end()
     tokens.clear()
+    pictures?.finish()
     meter.end()
     watch.end()
     let statistics = stream.statistics
@@ -127,7 +142,9 @@ struct StreamCommand {
     await camera.stop(timekeeper)
     if let recorder { written = await finish(recorder) }
     await camera.close()
-    let report = Report(statistics: statistics, video: video, length: clock.elapsed, meter: meter, written: written)
+    let report = Report(
+      statistics: statistics, video: video, length: clock.elapsed, meter: meter, written: written, pictures: pictures,
+      format: format)
     return try conclude(outcome, report)
   }
 
@@ -189,6 +206,8 @@ struct StreamCommand {
     let length: Duration
     let meter: AudioMeter
     let written: Swift.Result<RecordingSummary, RecorderError>?
+    let pictures: VideoOut?
+    let format: VideoOutFormat?
   }
 
   private func conclude(_ end: End, _ report: Report) throws(CommandFailure) -> ExitStatus {
@@ -196,19 +215,21 @@ struct StreamCommand {
       switch end {
       case .stream(let cause?): throw CommandFailure(feed: arguments.givenText(.feed), cause: cause)
       case .recorder(let error): throw CommandFailure(recording: error, option: .audioOut)
-      case .complete, .signal, .stalled, .stream:
+      case .video(.failed(let words)): throw CommandFailure(subject: report.pictures?.target.path, words)
+      case .complete, .signal, .stalled, .stream, .video(.readerGone):
         throw CommandFailure(.cutOff, subject: "stream", "interrupted before the first picture")
       }
     }
     let isComplete: Bool
     switch end {
     case .complete: isComplete = true
-    case .signal: isComplete = limit == nil
-    case .stream, .recorder, .stalled: isComplete = false
+    case .signal, .video(.readerGone): isComplete = limit == nil
+    case .stream, .recorder, .stalled, .video(.failed): isComplete = false
     }
     try tell(report, isComplete)
     switch end {
-    case .complete, .signal: break
+    case .complete, .signal, .video(.readerGone): break
+    case .video(.failed(let words)): throw CommandFailure(.cutOff, subject: report.pictures?.target.path, words)
     case .stream(let cause):
       throw CommandFailure(
         .cutOff, subject: arguments.givenText(.feed) ?? "stream", cause ?? "the stream ended",
@@ -241,13 +262,17 @@ struct StreamCommand {
             dropped: dropped, width: report.video?.width, height: report.video?.height,
             firstFrame: statistics.firstFrame.map(Spread.milliseconds),
             ageP50: statistics.ageP50.map(Spread.milliseconds), ageP95: statistics.ageP95.map(Spread.milliseconds),
-            audio: sound)))
+            audio: sound, video: video(report))))
     }
     guard !arguments.has(.quiet) else { return }
     let decimal = ProgressLine.decimal
     Console.shared.log(
       "\(statistics.frames) frames, \(decimal(seconds, 2)) s, \(decimal(pictures, 1)) fps, \(decimal(rate, 0)) kbit/s, "
         + "\(dropped) dropped")
+    if let written = video(report) {
+      Console.shared.log(
+        "\(ShownPath.shorten(written.file)): \(written.frames) frames as \(written.format), \(written.bytes) bytes")
+    }
     guard let sound else { return }
     let name = sound.file.map { ShownPath.shorten($0) } ?? "sound"
     Console.shared.log(
@@ -255,6 +280,13 @@ struct StreamCommand {
         + "\(sound.channels == 1 ? "1 channel" : "\(sound.channels) channels"), "
         + "\(decimal(Double(sound.missing) / Double(sound.rate), 2)) s missing"
         + (sound.dropped.map { $0 > 0 ? ", \(decimal(Double($0) / Double(sound.rate), 2)) s lost" : "" } ?? ""))
+  }
+
+  private func video(_ report: Report) -> Result.Video? {
+    guard let pictures = report.pictures, let format = report.format else { return nil }
+    return Result.Video(
+      file: pictures.target.path, format: format.rawValue, frames: pictures.frameCount,
+      bytes: pictures.target.writtenBytes)
   }
 
   private func sound(_ report: Report) -> Result.Audio? {

@@ -30,7 +30,7 @@ private enum BashCompletion {
       "  fi",
       "  case \"$previous\" in",
     ]
-    for option in Option.allCases { lines += value(OptionTable.spec(option)) }
+    for option in Option.allCases { lines += value(option) }
     lines += ["  esac", "  case \"${COMP_WORDS[1]}\" in"]
     for spec in OptionTable.commands {
       let words = (spec.operand?.choices.map(\.name) ?? []) + spec.options.flatMap(flags)
@@ -46,17 +46,22 @@ private enum BashCompletion {
     return [spec.flag] + (spec.short.map { ["-\($0)"] } ?? [])
   }
 
-  private static func value(_ spec: OptionSpec) -> [String] {
-    guard let value = spec.value else { return [] }
+  /// By the word before alone: an option whose values differ from command to command offers all of them.
+  private static func value(_ option: Option) -> [String] {
+    let kinds = OptionTable.commands.filter { $0.options.contains(option) }
+      .compactMap { OptionTable.spec(option, in: $0.command).value }
+    guard let first = kinds.first else { return [] }
     let body: String
-    switch value {
+    switch first {
     case .file: body = "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$current\")); return"
     case .folder: body = "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$current\")); return"
     case .duration, .bitrate, .count: body = "return"
-    case .choice(let names):
+    case .choice:
+      var names: [String] = []
+      for case .choice(let more) in kinds { names += more.filter { !names.contains($0) } }
       body = "COMPREPLY=($(compgen -W '\(names.joined(separator: " "))' -- \"$current\")); return"
     }
-    return ["    \(flags(spec.option).joined(separator: "|"))) \(body) ;;"]
+    return ["    \(flags(option).joined(separator: "|"))) \(body) ;;"]
   }
 }
 
@@ -80,7 +85,7 @@ private enum ZshCompletion {
     for spec in OptionTable.commands {
       lines.append("    \(spec.name))")
       lines.append("      _arguments \\")
-      var parts = spec.options.flatMap(arguments)
+      var parts = spec.options.flatMap { arguments(OptionTable.spec($0, in: spec.command)) }
       if let operand = spec.operand {
         parts.append("1:\(operand.placeholder):(\(operand.choices.map(\.name).joined(separator: " ")))")
       }
@@ -93,9 +98,8 @@ private enum ZshCompletion {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func arguments(_ option: Option) -> [String] {
-    let spec = OptionTable.spec(option)
-    let help = "[" + escape(HelpText.text(option)) + "]"
+  private static func arguments(_ spec: OptionSpec) -> [String] {
+    let help = "[" + escape(HelpText.text(spec)) + "]"
     let names = [spec.flag] + (spec.short.map { ["-\($0)"] } ?? [])
     guard let value = spec.value else { return names.map { $0 + help } }
     let action: String
@@ -131,7 +135,7 @@ private enum FishCompletion {
           "complete -c \(program) \(condition) -a \(choice.name) -d \(Completions.quoted(choice.help))")
       }
       for option in spec.options {
-        lines.append("complete -c \(program) \(condition) " + words(OptionTable.spec(option)))
+        lines.append("complete -c \(program) \(condition) " + words(OptionTable.spec(option, in: spec.command)))
       }
     }
     return lines.joined(separator: "\n") + "\n"
@@ -147,6 +151,6 @@ private enum FishCompletion {
     case .duration, .bitrate, .count: words += " -x"
     case .choice(let names): words += " -x -a '\(names.joined(separator: " "))'"
     }
-    return words + " -d " + Completions.quoted(HelpText.text(spec.option))
+    return words + " -d " + Completions.quoted(HelpText.text(spec))
   }
 }

@@ -20,7 +20,7 @@ enum HelpText {
       lines += TextLayout.columns(operand.choices.map { ($0.name, $0.help) })
     }
     lines += ["", "Options:"]
-    lines += TextLayout.columns(spec.options.map { (label($0), text($0)) })
+    lines += TextLayout.columns(spec.options.map { (label($0, in: command), text($0, in: command)) })
     if !spec.examples.isEmpty {
       lines += ["", "Examples:"]
       for example in spec.examples { lines += ["  # " + example.help] + shell(example.line) }
@@ -35,7 +35,7 @@ enum HelpText {
       words.append(operand.isRequired ? operand.placeholder : "[\(operand.placeholder)]")
     }
     for option in spec.required {
-      let optionSpec = OptionTable.spec(option)
+      let optionSpec = OptionTable.spec(option, in: spec.command)
       words.append(optionSpec.short.map { "-\($0)" } ?? optionSpec.flag)
       if let value = optionSpec.value { words.append(value.placeholder) }
     }
@@ -44,8 +44,8 @@ enum HelpText {
   }
 
   /// `-o, --output FILE`
-  static func label(_ option: Option) -> String {
-    let spec = OptionTable.spec(option)
+  static func label(_ option: Option, in command: Command) -> String {
+    let spec = OptionTable.spec(option, in: command)
     var label = spec.short.map { "-\($0), " } ?? "    "
     label += spec.flag
     if let value = spec.value { label += " " + value.placeholder }
@@ -53,8 +53,9 @@ enum HelpText {
   }
 
   /// The help with the default behind it.
-  static func text(_ option: Option) -> String {
-    let spec = OptionTable.spec(option)
+  static func text(_ option: Option, in command: Command) -> String { text(OptionTable.spec(option, in: command)) }
+
+  static func text(_ spec: OptionSpec) -> String {
     guard let fallback = spec.fallback else { return spec.help }
     return spec.help + " (default \(fallback))"
   }

@@ -32,7 +32,10 @@ enum ManPage {
       for choice in operand.choices { lines += [".TP", ".B \(escape(choice.name))", escape(choice.help)] }
     }
     for option in spec.options {
-      lines += [".TP", ".B \(escape(HelpText.label(option).trimmingLeadingSpaces))", escape(HelpText.text(option))]
+      lines += [
+        ".TP", ".B \(escape(HelpText.label(option, in: spec.command).trimmingLeadingSpaces))",
+        escape(HelpText.text(option, in: spec.command)),
+      ]
     }
     for example in spec.examples {
       lines += [".PP", escape(example.help) + ":", ".PP", ".nf", ".RS", escape(example.line), ".RE", ".fi"]

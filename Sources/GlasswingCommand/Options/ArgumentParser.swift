@@ -17,7 +17,7 @@ struct Arguments: Equatable, Sendable {
 
   /// What was given, else the table's default.
   func text(_ option: Option) -> String? {
-    guard case .text(let text) = values[option] else { return OptionTable.spec(option).fallback }
+    guard case .text(let text) = values[option] else { return OptionTable.spec(option, in: command).fallback }
     return text
   }
 
@@ -35,7 +35,9 @@ struct Arguments: Equatable, Sendable {
   }
 
   func count(_ option: Option) -> Int? {
-    guard case .count(let count) = values[option] else { return OptionTable.spec(option).fallback.flatMap { Int($0) } }
+    guard case .count(let count) = values[option] else {
+      return OptionTable.spec(option, in: command).fallback.flatMap { Int($0) }
+    }
     return count
   }
 }
@@ -91,7 +93,7 @@ struct ArgumentParser {
     guard let option = Option(rawValue: name), spec.options.contains(option) else {
       throw unknownOption("--" + name)
     }
-    let optionSpec = OptionTable.spec(option)
+    let optionSpec = OptionTable.spec(option, in: spec.command)
     if optionSpec.value == nil, attached != nil { throw failure("--\(name) takes no value") }
     try take(optionSpec, attached: attached)
   }
@@ -99,7 +101,11 @@ struct ArgumentParser {
   private mutating func takeShort(_ word: Substring) throws(CommandFailure) {
     var rest = word
     while let letter = rest.popFirst() {
-      guard let optionSpec = spec.options.map(OptionTable.spec).first(where: { $0.short == letter }) else {
+      guard
+        let optionSpec = spec.options.map({ OptionTable.spec($0, in: spec.command) }).first(where: {
+          $0.short == letter
+        })
+      else {
         throw unknownOption("-\(letter)")
       }
       guard optionSpec.value != nil, !rest.isEmpty else {
@@ -144,7 +150,7 @@ struct ArgumentParser {
       throw failure("needs one of \(operand.choices.map(\.name).joined(separator: ", "))")
     }
     for option in spec.required where !arguments.has(option) {
-      let optionSpec = OptionTable.spec(option)
+      let optionSpec = OptionTable.spec(option, in: spec.command)
       throw failure("needs \(optionSpec.flag) \(optionSpec.value?.placeholder ?? "")")
     }
   }

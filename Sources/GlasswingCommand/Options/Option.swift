@@ -1,4 +1,4 @@
-/// Every option that any command takes. One meaning each, wherever it is taken.
+/// Every option that any command takes. One meaning each, wherever it is taken; what values it has may differ.
 ///
 /// The raw value is the long name. What it means, its value and its short name are in `OptionTable`.
 enum Option: String, CaseIterable, Hashable, Sendable {
@@ -12,6 +12,7 @@ enum Option: String, CaseIterable, Hashable, Sendable {
   case audioChannels = "audio-channels"
   case audioCodec = "audio-codec"
   case audioOut = "audio-out"
+  case videoOut = "video-out"
   case seconds
   case output
   case folder

@@ -38,6 +38,10 @@ enum OptionTable {
     case .audioOut:
       OptionSpec(
         option, short: "a", value: .file, help: "write the sound, and nothing else, to this .wav or .flac file")
+    case .videoOut:
+      OptionSpec(
+        option, value: .file,
+        help: "write the pictures to this file or pipe as they come; - is standard output")
     case .seconds:
       OptionSpec(option, short: "s", value: .duration(atLeast: .milliseconds(100)), help: "how long to go on")
     case .output:
@@ -63,6 +67,17 @@ enum OptionTable {
       OptionSpec(option, help: "write the manual page, in man's own format")
     case .help:
       OptionSpec(option, short: "h", help: "show this help")
+    }
+  }
+
+  /// The option as a command takes it.
+  static func spec(_ option: Option, in command: Command) -> OptionSpec {
+    switch (option, command) {
+    case (.format, .stream):
+      OptionSpec(
+        option, value: .choice(VideoOutFormat.allCases.map(\.rawValue)),
+        help: "kind of video after --video-out, if the file's name doesn't say")
+    case _: spec(option)
     }
   }
 
@@ -114,18 +129,25 @@ enum OptionTable {
     .stream, summary: "stream, and see figures while it lasts",
     details: [
       "Streams pictures and sound as an app would, and shows live figures until the asked time has passed or until "
-        + "Ctrl-C. With --audio-out the sound goes into a file; pictures go nowhere.",
+        + "Ctrl-C. With --audio-out the sound goes into a file, with --video-out the pictures go to a file, a named pipe "
+        + "or, with -, to standard output, for any other program to read.",
+      "Pictures are written as they come. i420 is decoded pictures without anything between them, y4m the same with the "
+        + "size in front, both in the size of the first; hevc is the stream as the glasses encoded it (Annex B), nut the "
+        + "same with its times. What a reader is too slow for is left out and counted; a reader that goes away ends "
+        + "the stream.",
       "age is the time from a picture's capture to its arrival, as median and 95th percentile; dB is how loud the sound "
         + "is, where 0 is full scale.",
       "Interrupted before the asked time, the exit code is 2. Without --seconds, Ctrl-C is the regular end and the "
         + "exit code is 0.",
     ],
     options: [
-      .audioOut, .seconds, .simulate, .feed, .resolution, .fps, .bitrate, .noAudio, .audioRate, .audioChannels, .force,
-      .json, .quiet,
+      .audioOut, .videoOut, .format, .seconds, .simulate, .feed, .resolution, .fps, .bitrate, .noAudio, .audioRate,
+      .audioChannels, .force, .json, .quiet,
     ],
     examples: [
       .init(line: "glasswing stream --simulate --seconds 10", help: "ten seconds of the test pattern"),
+      .init(
+        line: "glasswing stream --simulate --video-out - --format nut | ffplay -", help: "the pictures in a player"),
       .init(
         line: "glasswing stream --simulate --feed street.mp4 --audio-out street.wav", help: "the sound of a film"),
     ])

@@ -74,7 +74,7 @@ private struct AudioFileWriterState: @unchecked Sendable {
     self.track = track
     path = file.path
     packet = try Packet()
-    output = try OutputContext(format: container.rawValue, file: file)
+    output = try OutputContext(format: container.rawValue, target: file)
     let stream = try output.addStream()
     try track.encoder.describe(stream)
     // WAV: room for lengths of 64 bits, which a file beyond 4 GiB needs.

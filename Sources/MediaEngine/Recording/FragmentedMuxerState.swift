@@ -18,7 +18,7 @@ struct FragmentedMuxerState: @unchecked Sendable {
   private static let ticksPerSecondOfMatroska: Int64 = 1000
   private static let fragmentDuration: Duration = .milliseconds(500)
 
-  private let path: String
+  private let file: OutputFile
   private let container: FragmentedMuxer.Container
   private let configuration: HEVCConfiguration
   private let output: OutputContext
@@ -39,13 +39,13 @@ struct FragmentedMuxerState: @unchecked Sendable {
     file: OutputFile, container: FragmentedMuxer.Container, video: FragmentedMuxer.VideoTrack, sound: AudioEncoder?,
     origin: Instant?
   ) throws(MediaError) {
-    path = file.path
+    self.file = file
     self.container = container
     configuration = video.configuration
     held = try Packet()
     let timescale = container == .mkv ? Self.ticksPerSecondOfMatroska : Self.ticksPerSecond
     stamps = StampSequence(timescale: timescale, frameInterval: video.frameInterval, origin: origin)
-    output = try OutputContext(format: container.formatName, file: file)
+    output = try OutputContext(format: container.formatName, target: file)
     try Self.describe(try output.addStream(), video, timescale: timescale)
     if let sound {
       self.sound = try MuxedAudio(sound, stream: try output.addStream())
@@ -68,7 +68,9 @@ struct FragmentedMuxerState: @unchecked Sendable {
   ) throws(MediaError) {
     try checkWritable()
     let outline = try AccessUnitOutline(unit, coding: .hevc, while: .writing)
-    if case .beginning = phase, !outline.isSync { throw MediaError(.firstUnitNotSync, while: .writing, path: path) }
+    if case .beginning = phase, !outline.isSync {
+      throw MediaError(.firstUnitNotSync, while: .writing, path: file.path)
+    }
     let inBand = try setsToWrite(unit, outline, apart: parameterSets)
     let decodingTick = stamps.next(decoding ?? presentation)
     if isHolding { try writeHeld(until: decodingTick) }
@@ -112,7 +114,7 @@ struct FragmentedMuxerState: @unchecked Sendable {
     switch phase {
     case .beginning, .writing: return
     case .failed(let error): throw error
-    case .finished: throw MediaError(.finished, while: .writing, path: path)
+    case .finished: throw MediaError(.finished, while: .writing, path: file.path)
     }
   }
 
@@ -123,7 +125,7 @@ struct FragmentedMuxerState: @unchecked Sendable {
     let inside = outline.parameterSets.map { [UInt8](unit[$0]) }
     let known = configuration.parameterSets
     guard !inside.allSatisfy(known.contains) || !(apart ?? []).allSatisfy(known.contains) else { return [] }
-    guard container == .mkv else { throw MediaError(.parameterSetsChanged, while: .writing, path: path) }
+    guard container == .mkv else { throw MediaError(.parameterSetsChanged, while: .writing, path: file.path) }
     // Sets that come apart belong to sync units; between them nothing refers to new ones.
     return !inside.isEmpty ? inside : outline.isSync ? apart ?? [] : []
   }
@@ -172,14 +174,14 @@ struct FragmentedMuxerState: @unchecked Sendable {
   }
 
   private mutating func write(_ packet: Packet?) throws(MediaError) {
-    let wholeBytes = output.file.wholeBytes
+    let wholeBytes = file.wholeBytes
     do {
       try output.write(packet)
     } catch {
       fail(error)
       throw error
     }
-    if output.file.wholeBytes > wholeBytes { whole = given }
+    if file.wholeBytes > wholeBytes { whole = given }
   }
 
   /// The file was cut back to its whole fragments: the figures are theirs.

@@ -1,25 +1,32 @@
 import CFFmpeg
 import Glibc
 
-/// An AVFormatContext that writes into an `OutputFile`. Used by one thread at a time; freed with its owner, without a
+/// An AVFormatContext that writes into a `MuxerTarget`. Used by one thread at a time; freed with its owner, without a
 /// trailer unless `writeTrailer` was called.
 final class OutputContext {
-  let file: OutputFile
+  /// What the callbacks of C are given: a protocol's value has no address.
+  private final class Door {
+    let target: any MuxerTarget
+
+    init(_ target: any MuxerTarget) { self.target = target }
+  }
+
+  private let door: Door
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let io: UnsafeMutablePointer<AVIOContext>
 
   /// Bytes gathered before they are handed to the system.
   private static let bufferSize = 65536
 
-  init(format: String, file: OutputFile) throws(MediaError) {
-    self.file = file
+  init(format: String, target: any MuxerTarget) throws(MediaError) {
+    door = Door(target)
     let buffer = try LibAV.allocated("av_malloc", while: .opening, av_malloc(Self.bufferSize))
-    // The context is freed before `file` is released, so the callbacks' reference needs no count.
-    let opaque = Unmanaged.passUnretained(file).toOpaque()
+    // The context is freed before `door` is released, so the callbacks' reference needs no count.
+    let opaque = Unmanaged.passUnretained(door).toOpaque()
     let io = avio_alloc_context(
       buffer.assumingMemoryBound(to: UInt8.self), Int32(Self.bufferSize), 1, opaque, nil,
       { opaque, bytes, count in OutputContext.write(opaque, bytes, count) },
-      { opaque, offset, whence in OutputContext.seek(opaque, offset, whence) })
+      target.isSeekable ? { opaque, offset, whence in OutputContext.seek(opaque, offset, whence) } : nil)
     guard let io else {
       av_free(buffer)
       throw MediaError(.outOfMemory, while: .opening, "avio_alloc_context returned nothing")
@@ -90,7 +97,7 @@ final class OutputContext {
       avio_flush(io)
       return 0
     }
-    file.markWhole()
+    door.target.markWhole()
   }
 
   /// Cuts the file back to its last whole part when the body fails. A failure of the file is kept by the I/O context,
@@ -102,8 +109,8 @@ final class OutputContext {
         return code >= 0 && io.pointee.error < 0 ? io.pointee.error : code
       }
     } catch {
-      file.cutToWhole()
-      throw error.about(path: file.path)
+      door.target.cutToWhole()
+      throw error.about(path: door.target.path)
     }
   }
 
@@ -117,8 +124,8 @@ final class OutputContext {
     -> Int32
   {
     guard let opaque, let bytes else { return glasswing_averror(EINVAL) }
-    let file = Unmanaged<OutputFile>.fromOpaque(opaque).takeUnretainedValue()
-    let code = file.write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    let target = Unmanaged<Door>.fromOpaque(opaque).takeUnretainedValue().target
+    let code = target.write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
     return code == 0 ? count : glasswing_averror(code)
   }
 
@@ -127,6 +134,6 @@ final class OutputContext {
       // AVSEEK_SIZE among them: muxers live without it.
       return Int64(glasswing_averror(ENOSYS))
     }
-    return Unmanaged<OutputFile>.fromOpaque(opaque).takeUnretainedValue().seek(to: offset, from: whence)
+    return Unmanaged<Door>.fromOpaque(opaque).takeUnretainedValue().target.seek(to: offset, from: whence)
   }
 }

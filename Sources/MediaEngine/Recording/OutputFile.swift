@@ -5,8 +5,9 @@ import Synchronization
 ///
 /// Written by one thread; `synchronize` may run on another at the same time, which is how the data reaches the disk
 /// without a writer waiting for it. Closed with its last reference.
-package final class OutputFile: Sendable {
+package final class OutputFile: MuxerTarget, Sendable {
   package let path: String
+  package let isSeekable = true
 
   private let descriptor: Int32
   private let written = Atomic<Int>(0)
@@ -66,7 +67,7 @@ package final class OutputFile: Sendable {
   }
 
   /// All bytes at the current position. The system's error number, or 0.
-  func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+  package func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
     var rest = bytes
     while !rest.isEmpty {
       let room = capacity == .max ? capacity : capacity - Int(lseek(descriptor, 0, SEEK_CUR))
@@ -90,7 +91,7 @@ package final class OutputFile: Sendable {
   }
 
   /// Notes that the file is playable as it stands: what is in it ends with a whole part (header, fragment, trailer).
-  func markWhole() {
+  package func markWhole() {
     let soFar = writtenBytes
     guard soFar != writtenWhole.load(ordering: .relaxed) else { return }
     var status = stat()
@@ -104,10 +105,10 @@ package final class OutputFile: Sendable {
 
   /// Takes the part away that a failed write has begun, so that players don't meet its torn end. A best effort: the
   /// failure itself is what the caller reports.
-  func cutToWhole() { _ = ftruncate(descriptor, off_t(wholeEnd.load(ordering: .relaxed))) }
+  package func cutToWhole() { _ = ftruncate(descriptor, off_t(wholeEnd.load(ordering: .relaxed))) }
 
   /// Moves the position; the new one, or the negated error number.
-  func seek(to offset: Int64, from origin: Int32) -> Int64 {
+  package func seek(to offset: Int64, from origin: Int32) -> Int64 {
     let position = lseek(descriptor, off_t(offset), origin)
     return position < 0 ? Int64(-errno) : Int64(position)
   }
