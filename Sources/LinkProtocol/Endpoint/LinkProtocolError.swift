@@ -37,6 +37,8 @@ package struct LinkProtocolError: Error, Hashable, Sendable {
     case helloRepeated
     case wrongDirection(MessageType)
     case mediaFromApp(Channel)
+    /// Of a stream that outlives its connections.
+    case unexpectedRecord(StreamRecord)
 
     // Sending
     case backlog(Channel)
@@ -84,6 +86,7 @@ extension LinkProtocolError: CustomStringConvertible {
     case .helloRepeated: "second hello"
     case .wrongDirection(let type): "\(type) from a side that may not send it"
     case .mediaFromApp(let channel): "\(channel) unit sent to glasses"
+    case .unexpectedRecord(let record): "\(record) where it has no place"
     case .backlog(let channel): "more \(channel) units wait than the link may hold, and none may be dropped"
     }
   }
@@ -100,7 +103,7 @@ extension LinkProtocolError: CustomStringConvertible {
       stage == .sending ? "send units within the limits" : "reconnect; report it to the maker of the peer's software"
     case .unknownChannel, .reservedFlags, .emptyChunk, .chunkOutsideUnit, .lastFlagWrong, .totalChanged,
       .assemblyOverflow, .unknownType, .truncated, .trailingBytes, .badValue, .badText, .helloMissing, .helloRepeated,
-      .wrongDirection, .mediaFromApp:
+      .wrongDirection, .mediaFromApp, .unexpectedRecord:
       "reconnect; report it to the maker of the peer's software"
     }
   }
