@@ -227,32 +227,6 @@ struct ErrorTests {
     }
   }
 
-  @Test("ERR-1: each error that a user sees fail is on the channel of its object, and is one of the listed")
-  func channels() async throws {
-    try await withGlassesByHand { glasses, clock in
-      let session = try startedSession(with: glasses, clock)
-      let camera = try #require(try session.addCamera())
-      let heard = Observed<String>()
-      let tokens = ListenerTokenBag()
-      camera.photo.errorPublisher.listen { heard.record($0.facts.name) }.store(in: tokens)
-      camera.photo.capturePhoto()
-      clock.walk(.milliseconds(100))
-      #expect(heard.values == ["photo.notReady"])
-      camera.photo.start()
-      for _ in 0..<20 {
-        clock.advance(by: .milliseconds(20))
-        await Task.yield()
-      }
-      glasses.services.cameraCapture.simulateCaptureFailure()
-      camera.photo.capturePhoto()
-      camera.photo.capturePhoto()
-      clock.walk(.seconds(1))
-      #expect(heard.values.dropFirst() == ["photo.busy", "photo.captureFailure"])
-      tokens.clear()
-      session.stop()
-    }
-  }
-
   @Test("A permission that is taken back ends photos as it keeps them from starting: error, stopping, stopped (ERR-2)")
   func photoPermission() async throws {
     try await withGlassesByHand { glasses, clock in

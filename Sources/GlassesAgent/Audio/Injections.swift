@@ -28,9 +28,12 @@ struct Injections: Sendable {
     var end: Instant { start + block.duration }
   }
 
+  private let mostPending: Int
   /// In the order in which they came: the later ones win.
   private var pieces: [Piece] = []
   private var nextNumber = 0
+
+  init(mostPending: Int = Injections.mostPending) { self.mostPending = mostPending }
 
   /// Of sound that is still to come at a moment.
   func pending(at now: Instant) -> Duration {
@@ -44,7 +47,7 @@ struct Injections: Sendable {
     }
     guard start >= now else { throw .tooLate(by: now - start) }
     forget(before: now - Self.memory)
-    guard pieces.count < Self.mostPending || pieces.count(where: { $0.end > now }) < Self.mostPending,
+    guard pieces.count < mostPending || pieces.count(where: { $0.end > now }) < mostPending,
       pending(at: now) + block.duration <= Self.longestPending
     else {
       throw .tooMuchPending

@@ -53,13 +53,13 @@ struct SimulatedCamera: Sendable {
   /// the bound of any stop.
   func stop(_ timekeeper: any Timekeeper) async {
     let stopped = ResumeOnce<Void>()
-    let token = stream.statePublisher.listen { if $0 == .stopped { stopped.resume(with: ()) } }
+    let watch = StreamWatch(stream) { _ in stopped.resume(with: ()) }
     let lane = timekeeper.makeLane("stop")
     lane.run(at: timekeeper.now + .seconds(2)) { stopped.resume(with: ()) }
     stream.stop()
     if stream.state != .stopped { await stopped.value() }
     lane.end()
-    await token.cancel()
+    watch.end()
   }
 
   /// Ends stream and session, and takes the simulation away.

@@ -41,8 +41,8 @@ struct InjectionTests {
 
   @Test("so many pieces may wait and no more")
   func count() throws {
-    var injections = Injections()
-    for _ in 0..<Injections.mostPending {
+    var injections = Injections(mostPending: 100)
+    for _ in 0..<100 {
       try injections.add(PCMBlock(silence: 1, format: format), at: now + .seconds(1), now: now)
     }
     #expect(throws: InjectionError.tooMuchPending) {

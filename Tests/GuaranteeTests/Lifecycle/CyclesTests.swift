@@ -67,7 +67,8 @@ struct CyclesTests {
     case 8: glasses.services.captouch.tap()
     case 11: glasses.powerOff()
     case 13: glasses.services.captouch.tapAndHold()
-    case 14: glasses.link.hold(number % 32 == 14 ? .toApp : .toGlasses)
+    // The stop of these lasts its second, so they are two.
+    case 14 where number < 32: glasses.link.hold(number == 14 ? .toApp : .toGlasses)
     default: break
     }
   }
