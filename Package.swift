@@ -33,6 +33,7 @@ let package = Package(
     system("CYUV", apt: ["libyuv-dev"]),
     system("CTurboJPEG", pkgConfig: "libturbojpeg", apt: ["libturbojpeg0-dev"], brew: ["jpeg-turbo"]),
     system("CHEIF", pkgConfig: "libheif", apt: ["libheif-dev"], brew: ["libheif"]),
+    system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"], brew: ["openssl@3"]),
 
     // Pure rooms
     .target(name: "Units"),
@@ -46,6 +47,7 @@ let package = Package(
     .target(name: "MediaEncoding", dependencies: ["Units", "PortableMedia", "MediaEngine", "CX265", "CHEIF", "CYUV"]),
 
     // Link
+    .target(name: "Trust", dependencies: ["Units", "COpenSSL"]),
     .target(name: "LinkTransport", dependencies: ["Units", "LinkProtocol"]),
 
     // The interface
@@ -88,6 +90,7 @@ let package = Package(
     .testTarget(name: "UnitsTests", dependencies: ["Units", "TestSupport"]),
     .testTarget(name: "PortableMediaTests", dependencies: ["PortableMedia", "TestSupport"]),
     .testTarget(name: "LinkProtocolTests", dependencies: ["LinkProtocol", "TestSupport"]),
+    .testTarget(name: "TrustTests", dependencies: ["Trust", "Units", "TestSupport"]),
     .testTarget(name: "MediaEngineTests", dependencies: ["MediaEngine", "MediaEncoding", "TestSupport"]),
     .testTarget(name: "MediaEncodingTests", dependencies: ["MediaEncoding", "MediaEngine", "CHEIF", "TestSupport"]),
     .testTarget(name: "LinkTransportTests", dependencies: ["LinkTransport", "TestSupport"]),
