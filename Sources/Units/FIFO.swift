@@ -32,6 +32,16 @@ package struct FIFO<Element> {
     return element
   }
 
+  /// Puts another element in the first one's place; nil takes the first one out.
+  @inlinable package mutating func replaceFirst(with element: Element?) {
+    guard start < elements.count else { return }
+    if let element {
+      elements[start] = element
+    } else {
+      _ = popFirst()
+    }
+  }
+
   @inlinable package mutating func removeAll() {
     elements.removeAll()
     start = 0

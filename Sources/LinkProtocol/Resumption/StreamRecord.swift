@@ -40,6 +40,8 @@ package enum StreamRecord: Hashable, Sendable {
     }
   }
 
+  /// Bytes in front of a run of the stream's.
+  package static let dataHeadLength = 3
   /// Longest run of bytes behind one `data`.
   package static let longestRun = Int(UInt16.max)
 
