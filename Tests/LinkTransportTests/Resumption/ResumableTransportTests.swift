@@ -79,7 +79,7 @@ struct ResumableTransportTests {
     #expect(drive.road.dialed == 1, "an ended stream looks for no connection")
   }
 
-  @Test("A connection that breaks is replaced at once; what was under way arrives once and in order (LIFE-4)")
+  @Test("A connection that breaks is replaced at once; what was under way arrives once and in order")
   func breaks() {
     let drive = Drive()
     drive.start()
@@ -100,7 +100,7 @@ struct ResumableTransportTests {
   }
 
   @Test(
-    "A road that is dead for 1, 3 or 8 s and tells nobody: the same link goes on within a second of its return (LIFE-4)",
+    "A road that is dead for 1, 3 or 8 s and tells nobody: the same link goes on within a second of its return",
     arguments: [1, 3, 8])
   func frozen(_ seconds: Int) {
     let drive = Drive()
