@@ -34,6 +34,8 @@ let package = Package(
     system("CTurboJPEG", pkgConfig: "libturbojpeg", apt: ["libturbojpeg0-dev"], brew: ["jpeg-turbo"]),
     system("CHEIF", pkgConfig: "libheif", apt: ["libheif-dev"], brew: ["libheif"]),
     system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"], brew: ["openssl@3"]),
+    // The system's own: no package brings it.
+    .systemLibrary(name: "CSockets", path: "Sources/CSockets"),
 
     // Pure rooms
     .target(name: "Units"),
@@ -48,7 +50,7 @@ let package = Package(
 
     // Link
     .target(name: "Trust", dependencies: ["Units", "COpenSSL"]),
-    .target(name: "LinkTransport", dependencies: ["Units", "LinkProtocol"]),
+    .target(name: "LinkTransport", dependencies: ["Units", "LinkProtocol", "CSockets"]),
 
     // The interface
     .target(name: "MWDATCore", dependencies: ["Units", "LinkProtocol", "LinkTransport"]),

@@ -27,6 +27,7 @@ struct BenchCommand {
     case "latency": try await show(LatencyBench(arguments, timekeeper).run())
     case "link": try await show(LinkBench(arguments, timekeeper).run())
     case "record": try await show(RecordBench(arguments, timekeeper).run())
+    case "sockets": try await show(SocketBench(arguments, timekeeper).run())
     case _: throw CommandFailure(subject: "bench", "needs a measurement", next: "see glasswing help bench")
     }
     return Interruption.shared.signal == nil ? .done : .cutOff

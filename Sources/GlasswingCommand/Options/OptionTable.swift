@@ -196,6 +196,7 @@ enum OptionTable {
         .init(name: "latency", help: "a picture's capture to its decoded delivery"),
         .init(name: "link", help: "an encoded picture into the link to out of it"),
         .init(name: "record", help: "what recording costs, beside ffmpeg -c copy"),
+        .init(name: "sockets", help: "as link, through memory, TCP and a Unix socket of this host in turn"),
       ]),
     options: [.seconds, .runs, .feed, .resolution, .fps, .bitrate, .json, .quiet],
     examples: [.init(line: "glasswing bench latency --json", help: "for a script")])
