@@ -236,8 +236,7 @@ struct RecordedAudioTests {
     #expect(track.counts.overlapping == 0)
   }
 
-  @Test(
-    "REC-4: a change of size goes on in NAME-002 with the sound", arguments: [forms[0], forms[1], forms[3], forms[4]])
+  @Test("REC-4: a change of size goes on in NAME-002 with the sound", arguments: [forms[0], forms[4]])
   func sizeChange(_ form: Form) async throws {
     let large = try EncodedClip.large.get()
     let tail = try large.samples(from: 103).map { sample in

@@ -11,7 +11,7 @@ struct RecordedAudio {
   /// How much sound before the first picture is kept, since the picture of the same time comes later than the sound.
   private static let longestPreroll: Duration = .seconds(2)
   private static let longestWait: Duration = .milliseconds(500)
-  /// How much longer than the pictures sound may last, since coded sound ends with a whole packet.
+  /// How much longer than the pictures sound may last, since coded sound ends with a whole packet. No packet is longer.
   private static let longestOverrun: Duration = .milliseconds(40)
 
   private let codec: AudioEncoder.Codec
@@ -40,6 +40,8 @@ struct RecordedAudio {
   }
 
   var encoder: AudioEncoder? { track?.encoder }
+  /// Whether sound may come that is in a file.
+  var isRecorded: Bool { track != nil && obstacle == nil }
   /// Silence that stands where sound was missing.
   var filled: Duration { duration(\.filled) }
   /// Sound that is in no file, and should be.
@@ -102,11 +104,12 @@ struct RecordedAudio {
     return RecordingAudioBlock(format: format, samples: samples, presentation: begin)
   }
 
-  /// The next packet that belongs before a picture, or that has waited long enough; nil for none.
+  /// The next packet most of which belongs before a picture, or that has waited long enough; nil for none.
   mutating func next(before picture: Instant?) -> AudioTrackWriter.Packet? {
     repeat {
       guard let first = waiting.first, let last = waiting.last else { continue }
-      let isDue = picture.map { first.presentation < $0 } ?? false
+      let half = encoder.map { $0.output.duration(frames: first.frames / 2) } ?? .zero
+      let isDue = picture.map { first.presentation + half < $0 } ?? false
       // By more than that in either direction: then the sound's clock began anew.
       let span = last.presentation - first.presentation
       if isDue || span > Self.longestWait || span < .zero { return fetch() }
@@ -119,6 +122,21 @@ struct RecordedAudio {
     while true {
       if let packet = fetch() { return packet }
       guard code() else { return nil }
+    }
+  }
+
+  /// The pictures of a file ended at a moment, and sound up to there has not come in time: silence takes its place.
+  /// Sound that has not begun at all begins no earlier.
+  mutating func fill(upTo moment: Instant) {
+    guard isRecorded else { return }
+    guard track?.next != nil else {
+      begin = moment
+      return
+    }
+    do throws(MediaError) {
+      try track?.fill(upTo: moment)
+    } catch {
+      fail()
     }
   }
 
@@ -146,9 +164,7 @@ struct RecordedAudio {
     while let packet = next() {
       guard let end, let encoder else { return packet }
       let over = packet.presentation + encoder.decodedLength(of: packet) - end
-      // Half of a long packet: leaving it out costs as much as it would be too long.
-      let longest = max(Self.longestOverrun, encoder.output.duration(frames: encoder.packetFrames / 2))
-      let isOutside = packet.presentation >= end || over > longest
+      let isOutside = packet.presentation >= end || over > Self.longestOverrun
       // A time far ahead is of a clock that began anew, and says nothing of the pictures.
       guard isOutside, over < AudioTrackWriter.longestGap else { return encoder.cut(packet, at: end) }
       outside += encoder.output.duration(frames: packet.frames)

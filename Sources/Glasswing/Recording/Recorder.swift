@@ -16,14 +16,15 @@ import Units
 /// comes before one is dropped and counted too. Stamps that are equal, go back or are missing are moved, and counted.
 ///
 /// A change of the picture's size or parameters makes MP4 and MOV go on in a second file, `NAME-002`, whose stamps
-/// continue, with the sound; Matroska stays one file.
+/// continue: the last picture of a file is shown up to the first of the next, and each packet of sound is in the file
+/// that most of it belongs to. Matroska stays one file.
 ///
 /// Sound is coded as `Options.audio` says. It begins with the first picture and keeps its place beside the pictures by
 /// its presentation times, however the clocks drift. Whether it comes, comes late or ends early costs nothing but
 /// itself. Where sound is missing there is silence, and beyond 10 s a gap between the times, except where the kind of
 /// file knows none: WAV, FLAC, and PCM in MOV are silent all through, up to an hour. Times that are further ahead, or
-/// 10 s and more behind, make no silence: sound goes on whole (`RecordingStatistics.audioRestarts`). With `finish`,
-/// sound is cut or made silent so that both tracks end within 50 ms of each other, unless sound came for longer than
+/// 10 s and more behind, make no silence: sound goes on whole (`RecordingStatistics.audioRestarts`). Both tracks of a
+/// file end within 50 ms of each other, for which sound is cut or made silent, unless sound came for longer than
 /// pictures, or stopped more than 10 s before them. Sound that can't be kept is told by `eventPublisher` (`audioLost`)
 /// and counted.
 ///

@@ -331,12 +331,13 @@ final class RecorderCore: Sendable {
 
   /// The first write after a synchronization plans the next one.
   private func scheduleSync() {
-    guard let file = writer.file, !isSyncing.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    let files = writer.openFiles
+    guard !files.isEmpty, !isSyncing.exchange(true, ordering: .acquiringAndReleasing) else { return }
     let interval = min(options.syncInterval, .seconds(1))
     syncLane.run(at: timekeeper.now + interval) { [weak self] in
       self?.isSyncing.store(false, ordering: .releasing)
       // A disk that refuses shows at the next write, which reports it with its cause.
-      try? file.synchronize()
+      for file in files { try? file.synchronize() }
     }
   }
 

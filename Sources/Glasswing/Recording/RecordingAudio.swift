@@ -9,7 +9,7 @@ public enum RecordingAudio: String, Codable, Hashable, Sendable, CaseIterable {
   case automatic
   /// No sound.
   case none
-  /// AAC-LC: MP4, MOV, Matroska.
+  /// AAC-LC: MP4, MOV, Matroska. Rates below 32 kHz are coded at a multiple of themselves.
   case aac
   /// Opus (RFC 6716): MP4, Matroska.
   case opus

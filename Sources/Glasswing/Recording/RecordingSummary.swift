@@ -22,7 +22,8 @@ public struct RecordingStatistics: Codable, Hashable, Sendable {
   /// Sound that should be in a file and is not, for any cause: no room in the queue, no track for it, a failed encoder
   /// or disk, or a time that already has sound.
   public var audioDropped: Duration = .zero
-  /// Sound that belongs to no picture, and so is no loss: from before the first, or after the end of the last.
+  /// Sound that belongs to no picture, and so is no loss: from before the first, after the end of the last, or from before
+  /// the first of a further file that follows a pause of both.
   public var audioOutside: Duration = .zero
   /// How often the times of sound jumped by more than an hour, or back by 10 s or more: then sound goes on without a
   /// gap, and later times are compared with the new ones.

@@ -24,7 +24,7 @@ final class RecordingWriter: @unchecked Sendable {
   private let limit: Duration?
   private var frame = RecordingWriter.usualFrame
 
-  private var muxer: FragmentedMuxer?
+  private var parts = RecordingParts()
   /// What becomes of sound beside pictures; nil for none.
   private var sound: RecordedAudio?
   /// The file, where it holds sound alone.
@@ -35,8 +35,6 @@ final class RecordingWriter: @unchecked Sendable {
   private var first: Instant?
   /// The last picture's presentation time.
   private var latest: Instant?
-  /// Sums of the files that are complete.
-  private var complete = RecordingStatistics()
   private(set) var files: [URL] = []
   /// What was written by the last flush.
   private(set) var flushed: (frames: Int, sound: Duration) = (0, .zero)
@@ -58,14 +56,13 @@ final class RecordingWriter: @unchecked Sendable {
     self.limit = limit
   }
 
-  /// The file to be forced to the disk from time to time.
-  var file: OutputFile? { muxer?.file ?? audioFile?.file }
+  /// What is to be forced to the disk from time to time.
+  var openFiles: [OutputFile] { audioFile.map { [$0.file] } ?? parts.files }
   var firstFrame: Instant? { first }
 
   /// Figures over all files; what the recorder counts itself is left at 0.
   var statistics: RecordingStatistics {
-    var sum = complete
-    if let muxer { Self.add(muxer, to: &sum) }
+    var sum = parts.statistics
     if let sound {
       sum.audioFilled += sound.filled
       sum.audioDropped += sound.dropped
@@ -81,9 +78,7 @@ final class RecordingWriter: @unchecked Sendable {
     if isBeyondLimit(unit.presentation) { return Outcome(reachedLimit: true) }
     var outcome = Outcome()
     try takeFormat(of: unit)
-    // Sound that belongs before it, into the file that there is.
-    try writeAudio(before: unit.presentation)
-    if muxer == nil {
+    if parts.present == nil {
       frame = duration(of: unit) ?? usualFrame() ?? Self.usualFrame
       // Never a file of this recording anew: one that could not be followed stays as it is.
       outcome.events.append(try begin(part: files.isEmpty ? 1 : part + 1, makeConfiguration()))
@@ -98,8 +93,10 @@ final class RecordingWriter: @unchecked Sendable {
     if first == nil, let presentation = unit.presentation {
       first = presentation
       sound?.start(at: presentation)
-      try writeAudio(before: presentation)
     }
+    // Only now it is known into which file. The muxer holds the picture back, so sound stands before it.
+    try writeAudio(before: unit.presentation)
+    try endOverdueParts()
     outcome.events += sound?.takeEvents() ?? []
     return outcome
   }
@@ -120,11 +117,14 @@ final class RecordingWriter: @unchecked Sendable {
     while let packet = sound?.next(before: picture) { try write(packet) }
   }
 
-  private func write(_ packet: AudioTrackWriter.Packet) throws(RecorderError) {
-    do throws(MediaError) {
-      try muxer?.append(packet)
-    } catch {
-      throw failure(error)
+  private func write(_ packet: AudioTrackWriter.Packet) throws(RecorderError) { try parts.append(packet) }
+
+  /// No file stays open for sound that doesn't come.
+  private func endOverdueParts() throws(RecorderError) {
+    while parts.isOverdue(at: latest) {
+      if let moment = parts.awaited { sound?.fill(upTo: moment) }
+      while let packet = sound?.next() { try write(packet) }
+      if parts.isOverdue(at: latest) { try parts.finishFirst() }
     }
   }
 
@@ -162,55 +162,34 @@ final class RecordingWriter: @unchecked Sendable {
   /// Hands what the muxer holds back to the system.
   func flush() throws(RecorderError) {
     while let packet = sound?.next() { try write(packet) }
-    do throws(MediaError) {
-      try muxer?.flush()
-    } catch {
-      throw failure(error)
-    }
+    try parts.flush()
     let written = statistics
     flushed = (written.framesWritten, written.audioDuration)
   }
 
   /// Completes the recording. Without one frame the file that the claim made goes.
   func finish() throws(RecorderError) {
-    if muxer != nil {
+    if parts.present != nil {
       sound?.finish(beside: latest, lasting: frame)
       while let packet = sound?.nextOfRest() { try write(packet) }
     }
-    try finishFile()
+    try finishFiles()
   }
 
   /// What is to be told of the end.
   func takeEvents() -> [RecordingEvent] { sound?.takeEvents() ?? [] }
 
-  /// Completes the present file.
-  private func finishFile() throws(RecorderError) {
+  private func finishFiles() throws(RecorderError) {
     if let audioFile {
       do throws(MediaError) {
         try audioFile.finish()
       } catch {
         throw failure(error)
       }
-      return try checkNotRemoved(audioFile.file)
+      return try audioFile.file.checkNotRemoved()
     }
-    guard let muxer else {
-      if files.isEmpty, isNew { RecordingName.giveBack(path) }
-      return
-    }
-    defer { self.muxer = nil }
-    do throws(MediaError) {
-      try muxer.finish()
-    } catch {
-      Self.add(muxer, to: &complete)
-      throw failure(error)
-    }
-    Self.add(muxer, to: &complete)
-    try checkNotRemoved(muxer.file)
-  }
-
-  private func checkNotRemoved(_ file: OutputFile) throws(RecorderError) {
-    guard file.isRemoved else { return }
-    throw .notWritable(path: file.path, reason: "the file was removed while it was being written")
+    if files.isEmpty, isNew { RecordingName.giveBack(path) }
+    try parts.finish()
   }
 
   /// Half a frame's tolerance, since stamps jitter: 4 s at 24 frames a second are 96 frames.
@@ -231,7 +210,7 @@ final class RecordingWriter: @unchecked Sendable {
   }
 
   private func append(_ unit: RecordingUnit) throws(MediaError) {
-    guard let muxer else { return }
+    guard let muxer = parts.present else { return }
     let result = unit.data.withContiguousStorage { bytes in
       Result { () throws(MediaError) in
         try muxer.append(bytes, presentation: unit.presentation, parameterSets: parameterSets)
@@ -260,11 +239,12 @@ final class RecordingWriter: @unchecked Sendable {
     }
     if part == 1 { sound?.prepare() }
     do throws(MediaError) {
-      muxer = try FragmentedMuxer(
+      let muxer = try FragmentedMuxer(
         path: path, container: kind, video: .init(configuration: configuration, frameInterval: frame),
         sound: sound?.encoder,
         // The first file begins at zero; the following ones go on where it ended.
         origin: part == 1 ? nil : first)
+      parts.begin(muxer)
     } catch {
       throw failure(error)
     }
@@ -276,9 +256,9 @@ final class RecordingWriter: @unchecked Sendable {
   /// The container holds one set of parameters: the next file takes the unit, if a file can begin with it.
   private func goOn(with unit: RecordingUnit) throws(RecorderError) -> RecordingEvent {
     guard unit.isSync else { throw .unreadableSample(reason: "its format changed in mid-stream") }
-    // Before the present file is completed: sets that no file can begin with must not end it.
+    // Before the present file is ended: sets that no file can begin with must not end it.
     let configuration = try makeConfiguration()
-    try finishFile()
+    try parts.endPictures(before: unit.presentation ?? latest, awaitsAudio: sound?.isRecorded ?? false)
     let event = try begin(part: part + 1, configuration)
     do throws(MediaError) {
       try append(unit)
@@ -289,26 +269,7 @@ final class RecordingWriter: @unchecked Sendable {
   }
 
   private func failure(_ error: MediaError) -> RecorderError {
-    let path = error.path ?? files.last?.path ?? path
-    switch error.cause {
-    case .storageFull: return .diskFull(path: path)
-    case .fileNotWritable: return .notWritable(path: path, reason: error.reason)
-    case .malformedData, .parameterSetsMissing, .firstUnitNotSync: return .unreadableSample(reason: error.reason)
-    case .fileNotFound, .fileNotReadable, .notARegularFile, .emptyFile, .notMedia, .truncatedFile, .noVideoTrack,
-      .noAudioTrack, .noDecodableAudio, .damagedAudio, .audioFormatNotSupported,
-      .codecNotSupported, .noDecodablePicture, .writingFailed, .parameterSetsChanged, .finished, .damagedPicture,
-      .syncUnitNeeded, .pixelFormatNotSupported, .sizeNotSupported, .outOfMemory, .libraryFailure:
-      return .writeFailed(path: path, reason: error.reason)
-    }
-  }
-
-  private static func add(_ muxer: FragmentedMuxer, to sum: inout RecordingStatistics) {
-    let summary = muxer.summary
-    sum.framesWritten += summary.units
-    sum.stampRepairs += summary.repairedStamps
-    sum.duration += summary.duration
-    sum.audioDuration += summary.audioDuration
-    sum.bytes += muxer.file.writtenBytes
+    RecorderError(error, path: files.last?.path ?? path)
   }
 
   private static func add(_ file: AudioFileWriter, to sum: inout RecordingStatistics) {
@@ -321,12 +282,5 @@ final class RecordingWriter: @unchecked Sendable {
     sum.audioRestarts += counts.restarts
     sum.duration += duration
     sum.bytes += file.file.writtenBytes
-  }
-}
-
-extension MediaError {
-  /// What is wrong, without the path, which our own errors carry.
-  fileprivate var reason: String {
-    MediaError(cause, while: stage, detail, library: library).description
   }
 }

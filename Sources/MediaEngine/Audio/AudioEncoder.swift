@@ -148,23 +148,28 @@ private struct AudioEncoderState {
 }
 
 extension AudioEncoder.Codec {
-  /// The rates of AAC (ISO/IEC 14496-3, table 1.18) that sound is recorded at.
-  private static let ratesOfAAC: Set = [
-    8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000,
-  ]
+  /// The rates of AAC (ISO/IEC 14496-3, table 1.18) that sound is recorded at: a packet is 1024 frames, and so 32 ms at
+  /// most. At the lower rates a track could end only within 64 or 128 ms.
+  private static let ratesOfAAC = [32_000, 44_100, 48_000, 64_000, 88_200, 96_000]
 
   fileprivate func rate(for rate: Int) -> Int {
     switch self {
-    case .aac: Self.ratesOfAAC.contains(rate) ? rate : OpusEncoder.sampleRate
+    case .aac: Self.rateOfAAC(for: rate)
     case .opus: OpusEncoder.sampleRate
     case .flac, .pcm16, .pcmFloat: rate
     }
   }
 
+  /// The rate itself, or the lowest multiple of it that is recorded.
+  private static func rateOfAAC(for rate: Int) -> Int {
+    guard rate > 0 else { return OpusEncoder.sampleRate }
+    return ratesOfAAC.first { $0.isMultiple(of: rate) } ?? OpusEncoder.sampleRate
+  }
+
   fileprivate func usualBitrate(for format: PCMFormat) -> Bitrate? {
     let channels = Int64(format.channels)
     switch self {
-    case .aac: return .kilobitsPerSecond(channels * (format.sampleRate < 32_000 ? 40 : 80))
+    case .aac: return .kilobitsPerSecond(channels * (format.sampleRate <= 32_000 ? 48 : 80))
     case .opus: return .kilobitsPerSecond(channels * 64)
     case .flac, .pcm16, .pcmFloat: return nil
     }

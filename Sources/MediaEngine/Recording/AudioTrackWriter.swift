@@ -29,6 +29,15 @@ package struct AudioTrackWriter {
     package var presentation: Instant
     /// Output frames.
     package var frames: Int
+    /// Whether there is nothing in it but silence that was put where sound was missing.
+    package var isFilled = false
+
+    package init(bytes: [UInt8], presentation: Instant, frames: Int, isFilled: Bool = false) {
+      self.bytes = bytes
+      self.presentation = presentation
+      self.frames = frames
+      self.isFilled = isFilled
+    }
   }
 
   /// What has been done to the sound, in frames of the encoder's input.
@@ -79,6 +88,8 @@ package struct AudioTrackWriter {
   private var framesIn = 0
   /// What waits to be coded.
   private var work: [Piece] = []
+  /// Stretches of silence among the frames for the encoder, as far as they may be in packets to come.
+  private var silences = FIFO<Range<Duration>>()
   /// Turns sound of another form into the encoder's.
   private var resampler: Resampler?
 
@@ -124,6 +135,15 @@ package struct AudioTrackWriter {
       anchor(at: begin - held)
     }
     try take(samples, of: format)
+  }
+
+  /// Sound has not come up to a moment, and is not waited for: silence takes its place where up to 10 s are missing
+  /// (`fillsAllGaps`: up to an hour), and goes on for as long as it takes to have all before the moment out of the encoder.
+  package mutating func fill(upTo moment: Instant) throws(MediaError) {
+    try endRun()
+    guard let next, moment - next <= (fillsAllGaps ? Self.longestGap : Self.longestFill) else { return }
+    let lag = encoder.output.duration(frames: 3 * encoder.packetFrames)
+    silence(input.frames(in: moment + lag - next), as: \.filled)
   }
 
   /// No more sound comes; the rest is to be fetched by `code`. The last use but that.
@@ -200,7 +220,9 @@ package struct AudioTrackWriter {
 
   private mutating func silence(_ frames: Int, as count: WritableKeyPath<Counts, Int>) {
     guard frames > 0 else { return }
+    let first = framesIn
     framesIn = framesIn.addingSaturating(frames)
+    silences.append(input.duration(frames: first)..<input.duration(frames: framesIn))
     counts[keyPath: count] = counts[keyPath: count].addingSaturating(frames)
     work.append(.silence(frames: frames))
   }
@@ -227,13 +249,21 @@ package struct AudioTrackWriter {
   }
 
   private mutating func placed(_ packets: [AudioEncoder.EncodedPacket]) -> [Packet] {
-    packets.map { packet in
+    // What comes before the first frame is the codec's own run-up.
+    packets.filter { $0.start >= 0 }.map { packet in
       let begin = encoder.output.duration(frames: packet.start)
       // Packets come in order: what lies before the anchor of this one is done with.
       while anchors.count > 1, anchors[1].input <= begin { anchors.removeFirst() }
       let anchor = anchors.first ?? Anchor(input: .zero, presentation: Instant(nanoseconds: 0))
       return Packet(
-        bytes: packet.bytes, presentation: anchor.presentation + (begin - anchor.input), frames: packet.frames)
+        bytes: packet.bytes, presentation: anchor.presentation + (begin - anchor.input), frames: packet.frames,
+        isFilled: isSilent(from: begin, to: encoder.output.duration(frames: packet.start + packet.frames)))
     }
+  }
+
+  /// Asked for rising times only.
+  private mutating func isSilent(from begin: Duration, to end: Duration) -> Bool {
+    while let first = silences.first, first.upperBound <= begin { _ = silences.popFirst() }
+    return silences.first.map { $0.lowerBound <= begin && end <= $0.upperBound } ?? false
   }
 }

@@ -141,6 +141,42 @@ package final class FragmentedMuxer: Sendable {
     try state.withLock { state throws(MediaError) in try state.append(packet) }
   }
 
+  /// Where a packet of sound belongs.
+  package enum PacketPlace: Hashable, Sendable {
+    /// In this file.
+    case here
+    /// It is silence in place of missing sound, and there are no pictures either, as far as is known: it belongs here
+    /// only if more of them come.
+    case open
+    /// Between the files: sound began anew while there were no pictures, after a pause of both.
+    case nowhere
+    /// Beside the pictures of the next file: most of it is after the beginning of those.
+    case next
+  }
+
+  /// No more units come: the last one is shown up to those of the next file, unless a flush has settled its end before.
+  /// All of them are handed to the system. Packets of sound may follow, where `place(of:)` says so.
+  ///
+  /// - Parameter next: when the next file's first picture is shown; nil if unknown.
+  ///
+  /// Throws `.storageFull`, `.writingFailed`, `.finished`.
+  package func endPictures(before next: Instant?) throws(MediaError) {
+    try state.withLock { state throws(MediaError) in try state.endPictures(before: next) }
+  }
+
+  /// Where a packet belongs, which is the next one after those that were asked for before.
+  package func place(of packet: AudioTrackWriter.Packet) -> PacketPlace { state.withLock { $0.place(of: packet) } }
+
+  /// How much sound a packet stands for.
+  package func length(of packet: AudioTrackWriter.Packet) -> Duration { state.withLock { $0.length(of: packet) } }
+
+  /// Has sound go on after that of the file before, by the same encoder, also where its times have no relation to the
+  /// pictures'.
+  package func continueSound(of earlier: FragmentedMuxer) {
+    let last = earlier.state.withLock { $0.lastSound }
+    state.withLock { $0.continueSound(after: last) }
+  }
+
   /// Ends the fragment and hands all appended units to the system. For pauses: each flush begins a new fragment.
   package func flush() throws(MediaError) {
     try state.withLock { state throws(MediaError) in try state.flush() }

@@ -32,6 +32,10 @@ struct FragmentedMuxerState: @unchecked Sendable {
   /// Of the units that were given to the muxer so far: how many, and where the last one ends. The muxer gathers a fragment
   /// before it writes it.
   private var given = (units: 0, end: Int64(0))
+  /// Once no more units come: where the last one ends, and where the next file's begin.
+  private var ended: (last: Duration, next: Duration)?
+  /// Whether sound paused between the two.
+  private var hasPaused = false
   /// The same of those that are in whole fragments: what stays when a write fails.
   private var whole = (units: 0, end: Int64(0))
 
@@ -86,6 +90,42 @@ struct FragmentedMuxerState: @unchecked Sendable {
     summary.duration = StampSequence.duration(
       decodingTick.addingSaturating(stamps.frame).subtractingSaturating(stamps.first), stamps.timescale)
   }
+
+  var lastSound: MuxedAudio.Last? { sound?.last }
+
+  mutating func continueSound(after last: MuxedAudio.Last?) { sound?.follow(last) }
+
+  mutating func endPictures(before next: Instant?) throws(MediaError) {
+    try checkWritable()
+    guard case .writing = phase else { return }
+    let last = stamps.last ?? stamps.first
+    let tick = next.map { stamps.tick(of: $0) } ?? last
+    let step = tick.subtractingSaturating(last)
+    let isBelievable = step > 0 && step <= StampSequence.ticks(StampSequence.longestGap, stamps.timescale)
+    let following = isBelievable ? tick : last.addingSaturating(stamps.frame)
+    if isHolding { try writeHeld(until: following) }
+    summary.duration = StampSequence.duration(given.end.subtractingSaturating(stamps.first), stamps.timescale)
+    ended = (
+      StampSequence.duration(given.end, stamps.timescale),
+      StampSequence.duration(max(given.end, following), stamps.timescale)
+    )
+    try flush()
+  }
+
+  mutating func place(of packet: AudioTrackWriter.Packet) -> FragmentedMuxer.PacketPlace {
+    guard let sound, let time = stamps.time(of: packet.presentation) else { return .here }
+    let middle = sound.middle(of: packet, at: time)
+    guard let ended else {
+      // How long the last picture is shown is known as long as that is held back.
+      let isBeyond = !isHolding && middle >= StampSequence.duration(given.end, stamps.timescale)
+      return packet.isFilled && isBeyond ? .open : .here
+    }
+    guard middle < ended.next else { return .next }
+    if packet.isFilled, middle >= ended.last { hasPaused = true }
+    return hasPaused ? .nowhere : .here
+  }
+
+  func length(of packet: AudioTrackWriter.Packet) -> Duration { sound?.length(of: packet) ?? .zero }
 
   mutating func flush() throws(MediaError) {
     try checkWritable()

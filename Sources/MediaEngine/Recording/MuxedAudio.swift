@@ -10,6 +10,9 @@ struct MuxedAudio {
     var duration: Duration
   }
 
+  /// The last packet's stamp and nominal length, in frames.
+  typealias Last = (stamp: Int64, frames: Int64)
+
   private static let believable = .seconds(-10)...AudioTrackWriter.longestGap
 
   private let format: PCMFormat
@@ -21,8 +24,7 @@ struct MuxedAudio {
   private var held: Packet
   private var spare: Packet
   private var isHolding = false
-  /// The last packet's stamp and nominal length, in frames.
-  private var last: (stamp: Int64, frames: Int64)?
+  private(set) var last: Last?
 
   init(_ encoder: AudioEncoder, stream: UnsafeMutablePointer<AVStream>) throws(MediaError) {
     try encoder.describe(stream)
@@ -39,12 +41,7 @@ struct MuxedAudio {
   /// A time that is more than an hour ahead of the packet before, or 10 s behind it, is of a clock that began anew
   /// without the pictures': the packet follows that one.
   mutating func hold(_ coded: AudioTrackWriter.Packet, at time: Duration) throws(MediaError) -> Ready? {
-    var stamp = Int64(format.frames(in: time))
-    if let last {
-      let expected = last.stamp.addingSaturating(last.frames)
-      let isGap = Self.believable ~= format.duration(frames: Int(stamp.subtractingSaturating(expected)))
-      stamp = isGap ? max(stamp, last.stamp.addingSaturating(leastStep)) : expected
-    }
+    let stamp = stamp(at: time)
     guard stamp >= 0 else { return nil }
     let ready = isHolding ? release(until: stamp) : nil
     try held.fill(coded.bytes)
@@ -53,6 +50,24 @@ struct MuxedAudio {
     last = (stamp, Int64(coded.frames))
     isHolding = true
     return Ready(packet: ready, duration: format.duration(frames: coded.frames))
+  }
+
+  /// When the middle of such a packet would be.
+  func middle(of coded: AudioTrackWriter.Packet, at time: Duration) -> Duration {
+    format.duration(frames: Int(stamp(at: time).addingSaturating(Int64(coded.frames / 2))))
+  }
+
+  func length(of coded: AudioTrackWriter.Packet) -> Duration { format.duration(frames: coded.frames) }
+
+  /// Goes on after the sound of the file before, which was coded by the same encoder.
+  mutating func follow(_ last: Last?) { self.last = self.last ?? last }
+
+  private func stamp(at time: Duration) -> Int64 {
+    let stamp = Int64(format.frames(in: time))
+    guard let last else { return stamp }
+    let expected = last.stamp.addingSaturating(last.frames)
+    let isGap = Self.believable ~= format.duration(frames: Int(stamp.subtractingSaturating(expected)))
+    return isGap ? max(stamp, last.stamp.addingSaturating(leastStep)) : expected
   }
 
   /// The packet that is held back, with its nominal length; nil for none.

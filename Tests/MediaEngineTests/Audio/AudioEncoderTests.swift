@@ -19,7 +19,8 @@ struct AudioEncoderTests {
     }
     packets += try encoder.finish()
     expectCause(.finished) { try encoder.encode([]) }
-    #expect(encoder.output.sampleRate == (codec == .opus ? 48_000 : rate))
+    #expect(encoder.output.sampleRate == (codec == .opus ? 48_000 : codec == .aac && rate == 16_000 ? 32_000 : rate))
+    #expect(encoder.output.duration(frames: encoder.packetFrames) <= .milliseconds(32))
     #expect(packets.first?.start == -encoder.priming)
     for (earlier, later) in zip(packets, packets.dropFirst()) { #expect(later.start == earlier.start + earlier.frames) }
     let last = try #require(packets.last)
@@ -34,8 +35,10 @@ struct AudioEncoderTests {
     expectCause(.audioFormatNotSupported) { try AudioEncoder(.flac, PCMFormat(sampleRate: 0, channels: 1)) }
   }
 
-  @Test("A rate that AAC does not know is resampled")
-  func strangeRate() throws {
-    #expect(try AudioEncoder(.aac, PCMFormat(sampleRate: 37_800, channels: 1)).output.sampleRate == 48_000)
+  @Test(
+    "A rate that AAC does not know, or at which its packets would be long, is resampled",
+    arguments: [(37_800, 48_000), (8000, 32_000), (11_025, 44_100), (24_000, 48_000), (44_100, 44_100)])
+  func otherRates(_ rate: Int, _ expected: Int) throws {
+    #expect(try AudioEncoder(.aac, PCMFormat(sampleRate: rate, channels: 1)).output.sampleRate == expected)
   }
 }

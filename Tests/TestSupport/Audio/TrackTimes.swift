@@ -5,6 +5,8 @@ package struct TrackTimes: Sendable {
   package struct Track: Sendable {
     /// When packets begin, in file order.
     package var stamps: [Double] = []
+    /// What packets say of themselves, in file order; empty unless asked for.
+    package var hashes: [String] = []
     /// When the track ends.
     package var end = 0.0
 
@@ -16,16 +18,21 @@ package struct TrackTimes: Sendable {
   package private(set) var video = Track()
   package private(set) var audio = Track()
 
-  /// - Parameter start: where packets are looked at from; of a long file, all would take long.
-  package init(_ path: String, from start: Double = 0) throws {
-    let entries = "packet=codec_type,pts_time,duration_time:stream=codec_type,duration:stream_tags=DURATION"
-    let interval = start > 0 ? ["-read_intervals", "\(start)%"] : []
+  /// - Parameters:
+  ///   - start: where packets are looked at from; of a long file, all would take long.
+  ///   - withHashes: of the packets' bytes.
+  package init(_ path: String, from start: Double = 0, withHashes: Bool = false) throws {
+    let packets = "packet=codec_type,pts_time,duration_time" + (withHashes ? ",data_hash" : "")
+    let entries = "\(packets):stream=codec_type,duration:stream_tags=DURATION"
+    let interval =
+      (start > 0 ? ["-read_intervals", "\(start)%"] : []) + (withHashes ? ["-show_data_hash", "CRC32"] : [])
     for line in try MediaInspector.probe(path, interval + ["-show_entries", entries, "-of", "csv"]) {
       let fields = line.split(separator: ",").map(String.init)
       guard fields.count >= 3 else { continue }
       let track: WritableKeyPath<TrackTimes, Track> = fields[1] == "video" ? \.video : \.audio
       if fields[0] == "packet", let stamp = Double(fields[2]) {
         self[keyPath: track].stamps.append(stamp)
+        if withHashes, let hash = fields.last { self[keyPath: track].hashes.append(hash) }
         // The length of some packets is not known to ffprobe.
         let length = fields.count > 3 ? Double(fields[3]) ?? 0 : 0
         self[keyPath: track].end = max(self[keyPath: track].end, stamp + length)
