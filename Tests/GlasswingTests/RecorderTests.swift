@@ -134,30 +134,12 @@ struct RecorderTests {
       if try recorder.append(sample) { taken.append(number) }
     }
     #expect(taken == Array(0..<28) + Array(60..<90))
-    let summary = try await finish(recorder, timekeeper)
+    let summary = try await recorder.finish(by: timekeeper)
     #expect(summary.statistics.framesIn == 90)
     #expect(summary.statistics.framesWritten == 58)
     #expect(summary.statistics.framesDropped == 32)
     #expect(try MediaInspector.complaints(path) == "")
     #expect(try MediaInspector.pictureCount(path) == 58)
-  }
-
-  /// Moves the manual clock until the file is complete.
-  private func finish(_ recorder: Recorder, _ timekeeper: ManualTimekeeper) async throws -> RecordingSummary {
-    let outcome = Observed<Result<RecordingSummary, RecorderError>>()
-    let finishing = Task {
-      do throws(RecorderError) {
-        outcome.record(.success(try await recorder.finish()))
-      } catch {
-        outcome.record(.failure(error))
-      }
-    }
-    while outcome.values.isEmpty {
-      timekeeper.settle()
-      await Task.yield()
-    }
-    await finishing.value
-    return try #require(outcome.values.first).get()
   }
 
   @Test(

@@ -141,7 +141,8 @@ public final class Recorder: Sendable {
     try append(frame.pcmBuffer, at: frame.presentationTimeStamp)
   }
 
-  /// Writes what waits, completes the file and has it reach the disk. Calling it again gives the same outcome.
+  /// Writes what waits, completes the file and has it reach the disk. What a stream has delivered before the call is in
+  /// it, heard or not, unless the recorder is not called for half a second. Calling it again gives the same outcome.
   ///
   /// - Throws: what ended the recording; `nothingRecorded` when no frame came, and then no file is left; `stalled`
   ///   when the

@@ -10,37 +10,12 @@ import Units
 ///
 /// Three lanes: one writes, one forces data to the disk, one tells listeners. None waits for another.
 final class RecorderCore: Sendable {
-  typealias Outcome = Result<RecordingSummary, RecorderError>
-
-  private enum Phase {
-    case recording
-    /// The asked length is reached: nothing more is taken.
-    case full
-    /// An error ended it; the file is as complete as it could be made.
-    case failed(RecorderError)
-    /// `finish` was called; what waits is still written.
-    case finishing
-    case finished(Outcome)
-  }
-
-  private struct State {
-    var phase = Phase.recording
-    var queue: RecordingQueue<RecordingUnit>
-    var sound: RecordingAudioQueue
-    /// Whether the writing lane has been told that there is something.
-    var isDraining = false
-    /// Samples that could not even be queued.
-    var unreadable = 0
-    var written = RecordingStatistics()
-    /// What writing failed by, also while the recording is being completed.
-    var failure: RecorderError?
-    var tokens: [any AnyListenerToken] = []
-    var stream: MWDATCamera.Stream?
-    var waiters: [ResumeOnce<Outcome>] = []
-  }
+  typealias Outcome = RecorderState.Outcome
 
   /// How long samples may rest in the muxer when no further one comes.
   private static let flushAfter: Duration = .milliseconds(500)
+  /// How long the end waits for a stream's listeners, which do nothing but take.
+  private static let drainDeadline: Duration = .milliseconds(500)
 
   let events: Broadcaster<RecordingEvent>
   private let path: String
@@ -52,7 +27,7 @@ final class RecorderCore: Sendable {
   private let syncLane: any Lane
   private let eventLane: any Lane
   private let writer: RecordingWriter
-  private let state: Mutex<State>
+  private let state: Mutex<RecorderState>
   private let isSyncing = Atomic<Bool>(false)
   private let isFlushing = Atomic<Bool>(false)
 
@@ -74,7 +49,7 @@ final class RecorderCore: Sendable {
       path: path, container: container, codec: codec, overwrites: options.overwrites, isNew: isNew, limit: options.limit
     )
     let limits = RecordingQueue<RecordingUnit>.Limits(span: options.queueSpan, bytes: .bytes(options.queueBytes))
-    state = Mutex(State(queue: RecordingQueue(limits: limits), sound: RecordingAudioQueue(limits: limits)))
+    state = Mutex(RecorderState(limits: limits))
     if let format = options.audioFormat?.recorded { expectAudio(format) }
   }
 
@@ -92,7 +67,7 @@ final class RecorderCore: Sendable {
 
   func take(_ stream: MWDATCamera.Stream) throws(RecorderError) {
     let isFree = try state.withLock { state throws(RecorderError) in
-      try Self.checkOpen(state.phase)
+      try state.checkOpen()
       guard state.stream == nil else { return false }
       state.stream = stream
       return true
@@ -111,12 +86,12 @@ final class RecorderCore: Sendable {
       tokens.append(
         stream.videoFramePublisher.listen { [weak self] frame in
           // A sample that can't be recorded is counted; there is nobody to throw to.
-          _ = try? self?.append(frame.sampleBuffer)
+          _ = try? self?.append(frame.sampleBuffer, isDelivered: true)
         })
     }
     // Ended meanwhile: the tokens go with this scope.
     state.withLock { state in
-      if state.stream != nil { state.tokens = tokens }
+      if state.stream != nil, !state.isEnding { state.tokens = tokens }
     }
     if !container.isAudioOnly { stream.requestKeyframe() }
   }
@@ -133,24 +108,25 @@ final class RecorderCore: Sendable {
       }
       throw error
     }
-    _ = try append(sound)
+    _ = try append(sound, isDelivered: true)
   }
 
-  func append(_ sample: CMSampleBuffer) throws(RecorderError) -> Bool {
+  /// - Parameter isDelivered: whether a stream has delivered it, perhaps before the end.
+  func append(_ sample: CMSampleBuffer, isDelivered: Bool = false) throws(RecorderError) -> Bool {
     let unit: RecordingUnit
     do throws(RecorderError) {
       unit = try RecordingUnit(sample)
     } catch {
       try state.withLock { state throws(RecorderError) in
-        try Self.checkOpen(state.phase)
+        try state.checkOpen(isDelivered: isDelivered)
         state.unreadable += 1
       }
       throw error
     }
     let now = timekeeper.now
     let verdict = try state.withLock { state throws(RecorderError) -> RecordingQueue<RecordingUnit>.Verdict? in
+      try state.checkOpen(isDelivered: isDelivered)
       if case .full = state.phase { return nil }
-      try Self.checkOpen(state.phase)
       let verdict = state.queue.offer(unit, bytes: unit.size, isSync: unit.isSync, at: now)
       switch verdict {
       case .queued: beginDraining(&state)
@@ -163,11 +139,11 @@ final class RecorderCore: Sendable {
   }
 
   /// - Returns: false when it was dropped.
-  func append(_ sound: RecordingAudioBlock) throws(RecorderError) -> Bool {
+  func append(_ sound: RecordingAudioBlock, isDelivered: Bool = false) throws(RecorderError) -> Bool {
     let now = timekeeper.now
     return try state.withLock { state throws(RecorderError) in
+      try state.checkOpen(isDelivered: isDelivered)
       if case .full = state.phase { return false }
-      try Self.checkOpen(state.phase)
       guard codec != nil, sound.frames > 0 else { return false }
       let (isTaken, event) = state.sound.offer(sound, at: now)
       if let event { events.send(event) }
@@ -179,29 +155,16 @@ final class RecorderCore: Sendable {
   /// Before the first picture, on the lane that writes it.
   private func expectAudio(_ format: PCMFormat) { writingLane.run { self.writer.expectAudio(format) } }
 
-  private func beginDraining(_ state: inout State) {
+  private func beginDraining(_ state: inout RecorderState) {
     guard !state.isDraining else { return }
     state.isDraining = true
     writingLane.run { self.drain() }
   }
 
-  private static func checkOpen(_ phase: Phase) throws(RecorderError) {
-    switch phase {
-    case .recording, .full: return
-    case .failed(let error): throw error
-    case .finishing, .finished: throw .notRecording
-    }
-  }
-
   // MARK: Writing, on the writing lane
 
-  private enum Entry {
-    case picture(RecordingUnit)
-    case sound(RecordingAudioBlock)
-  }
-
   private func drain() {
-    while let entry = nextEntry() {
+    while let entry = state.withLock({ $0.next() }) {
       do throws(RecorderError) {
         try write(entry)
       } catch {
@@ -217,21 +180,7 @@ final class RecorderCore: Sendable {
     }
   }
 
-  /// The one that belongs first; sound as well as pictures without a time go at once.
-  private func nextEntry() -> Entry? {
-    state.withLock { state in
-      if let sound = state.sound.first {
-        let picture = state.queue.first
-        let isBefore = picture?.presentation.map { (sound.presentation ?? $0) <= $0 } ?? (picture == nil)
-        if isBefore, let sound = state.sound.take() { return .sound(sound) }
-      }
-      if let unit = state.queue.take() { return .picture(unit) }
-      state.isDraining = false
-      return nil
-    }
-  }
-
-  private func write(_ entry: Entry) throws(RecorderError) {
+  private func write(_ entry: RecorderState.Entry) throws(RecorderError) {
     let outcome: RecordingWriter.Outcome
     switch entry {
     case .picture(let unit): outcome = try writer.write(unit, usualFrame: usualFrame)
@@ -292,8 +241,7 @@ final class RecorderCore: Sendable {
       state.queue.removeAll(butFor: statistics.framesWritten)
       state.sound.removeAll()
       state.written = statistics
-      state.failure = state.failure ?? error
-      if case .recording = state.phase { state.phase = .failed(error) }
+      state.fail(error)
       defer {
         state.tokens = []
         state.stream = nil
@@ -355,22 +303,46 @@ final class RecorderCore: Sendable {
     return try outcome.get()
   }
 
-  /// Begins to complete the file, unless that was begun; tells the waiter when it is done.
+  /// Begins to complete the file, unless that was begun; tells the waiter when it is done. What a stream has delivered
+  /// by now is taken before.
   func complete(_ waiter: ResumeOnce<Outcome>?) {
-    let (outcome, released): (Outcome?, Any) = state.withLock { state in
-      let released = (state.tokens, state.stream)
-      state.tokens = []
-      state.stream = nil
-      if case .finished(let outcome) = state.phase { return (outcome, released) }
+    let (outcome, tokens): (Outcome?, [any AnyListenerToken]?) = state.withLock { state in
+      if case .finished(let outcome) = state.phase { return (outcome, nil) }
       if let waiter { state.waiters.append(waiter) }
-      if case .finishing = state.phase { return (nil, released) }
-      state.phase = .finishing
+      guard !state.isEnding else { return (nil, nil) }
+      state.isEnding = true
+      state.undrained = state.tokens.count
+      return (nil, state.tokens)
+    }
+    if let outcome { waiter?.resume(with: outcome) }
+    guard let tokens else { return }
+    guard !tokens.isEmpty else { return close() }
+    // Not on the writing lane, where a disk may be stuck.
+    eventLane.run(at: timekeeper.now + Self.drainDeadline) { self.close() }
+    for token in tokens.compactMap({ $0 as? ListenerToken }) { token.drained { self.drainedOne() } }
+  }
+
+  private func drainedOne() {
+    let isLast = state.withLock { state in
+      state.undrained -= 1
+      return state.undrained == 0
+    }
+    if isLast { close() }
+  }
+
+  /// Takes nothing any more, and completes the file once what waits is written.
+  private func close() {
+    let released: (tokens: [any AnyListenerToken], stream: MWDATCamera.Stream?) = state.withLock { state in
+      guard state.beginFinishing() else { return ([], nil) }
       // Behind the drain that is queued, if any: the lane keeps the order.
       writingLane.run { self.completeFile() }
-      return (nil, released)
+      defer {
+        state.tokens = []
+        state.stream = nil
+      }
+      return (state.tokens, state.stream)
     }
     withExtendedLifetime(released) {}
-    if let outcome { waiter?.resume(with: outcome) }
   }
 
   /// On the writing lane, after the last unit.

@@ -103,7 +103,11 @@ package final class FrameBroadcaster<T: Sendable>: Announcer, Sendable {
     }
     changed?(.added)
     // Weak: a token kept for ever must not keep a stream's frames and threads.
-    return ListenerToken(entry.gate) { [weak self] in
+    let drain: @Sendable (@escaping @Sendable () -> Void) -> Void = { [weak entry] then in
+      let completion = DrainCompletion(then)
+      entry?.hold(completion)
+    }
+    return ListenerToken(entry.gate, drain: drain) { [weak self] in
       entry.cancel()
       self?.remove(entry)
     }

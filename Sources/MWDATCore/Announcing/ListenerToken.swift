@@ -21,10 +21,19 @@ package final class ListenerToken: AnyListenerToken {
   /// What the listener's calls go through.
   private let gate: CallGate
 
-  /// - Parameter action: ends the subscription beyond closing the gate; called once at most, on the thread that cancels or
-  ///   releases, and must not block.
-  package init(_ gate: CallGate, _ action: @escaping @Sendable () -> Void) {
+  /// Calls back when what waits has been heard; nil where nothing waits for one listener alone.
+  private let drain: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
+
+  /// - Parameters:
+  ///   - drain: what `drained` does.
+  ///   - action: ends the subscription beyond closing the gate; called once at most, on the thread that cancels or
+  ///     releases, and must not block.
+  package init(
+    _ gate: CallGate, drain: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
+    _ action: @escaping @Sendable () -> Void
+  ) {
     self.gate = gate
+    self.drain = drain
     self.action = Mutex(action)
   }
 
@@ -44,5 +53,12 @@ package final class ListenerToken: AnyListenerToken {
   package func cancel() async {
     cancelNow()
     await gate.settled()
+  }
+
+  /// Calls `then` once, when the listener has heard what was sent to it before, or is cancelled: on its thread, on the one
+  /// that cancels, or at once. It may only queue work elsewhere.
+  package func drained(_ then: @escaping @Sendable () -> Void) {
+    guard let drain else { return then() }
+    drain(then)
   }
 }
