@@ -133,6 +133,23 @@ struct ProgramTests {
     #expect(abs(times.audio.end - times.video.end) <= 0.05)
   }
 
+  @Test(
+    "ERR-1: record onto a disk that fills says what is in the file, in JSON as well, and then what went wrong",
+    .enabled(if: SmallDisk.isAvailable, "needs root, to mount a disk of 64 KiB"))
+  func fullDisk() throws {
+    let disk = try SmallDisk()
+    let path = disk.folder + "/a.mp4"
+    let result = try Program.run(
+      "record", "--simulate", "-r", "low", "--bitrate", "200k", "--seconds", "60", "-o", path, "--json")
+    #expect(result.status == 2)
+    let json = try JSONDecoder().decode(RecordCommand.Result.self, from: Data(result.output.utf8))
+    #expect(json.files == [path] && !json.complete && json.frames > 0)
+    #expect(try MediaInspector.pictureCount(path) == json.frames)
+    let lines = result.errors.split(separator: "\n")
+    #expect(lines.contains { $0.contains("\(json.frames) frames") })
+    #expect(lines.last?.contains("the disk is full") == true, "\(result.errors)")
+  }
+
   @Test("REC-1: after kill -9 the file plays, and has everything up to 2 s before", arguments: ["mp4", "mov", "mkv"])
   func killed(_ ending: String) async throws {
     let path = try MediaFactory.newPath(ending)

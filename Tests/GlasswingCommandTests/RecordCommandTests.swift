@@ -56,6 +56,20 @@ struct RecordCommandTests {
     #expect(throws: CommandFailure.self) { try arguments("record -o a.mp4 --audio-codec mp3") }
   }
 
+  @Test(
+    "What is said of sound beside --no-audio is refused in one line, before anything starts",
+    arguments: ["record --simulate -o walk.mp4", "stream --simulate"], ["--audio-rate 16000", "--audio-channels 1"])
+  func contradiction(_ command: String, _ option: String) async throws {
+    let both = try arguments("\(command) --no-audio \(option)")
+    let failure = try #require(throws: CommandFailure.self) { try both.checkAudio() }
+    let name = option.prefix { $0 != " " }
+    #expect(
+      failure.line
+        == "glasswing: \(command.prefix(6)): \(name) is of sound, and --no-audio wants none; leave one of them out")
+    try arguments("\(command) --no-audio").checkAudio()
+    try arguments("\(command) \(option)").checkAudio()
+  }
+
   @Test("What is amiss with sound is told in a line of 80 columns, and nothing where nothing is")
   func lines() {
     var figures = RecordingStatistics()

@@ -4,6 +4,7 @@ import LinkProtocol
 import LinkTransport
 import MWDATCamera
 import MWDATCore
+import Synchronization
 import Units
 
 /// `glasswing record`: a stream into a file, until the asked time, a signal or a failure.
@@ -56,6 +57,8 @@ struct RecordCommand {
   private let arguments: Arguments
   private let timekeeper: any Timekeeper
   private let limit: Duration?
+  /// The files so far, as the recorder tells of them.
+  private let files = RecordedFiles()
 
   init(_ arguments: Arguments, timekeeper: any Timekeeper = SystemTimekeeper.shared) {
     self.arguments = arguments
@@ -65,6 +68,7 @@ struct RecordCommand {
 
   func run() async throws(CommandFailure) -> ExitStatus {
     try arguments.checkSimulated()
+    try arguments.checkAudio()
     let end = ResumeOnce<End>()
     // Before the name is taken: a signal must not leave an empty file.
     Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
@@ -137,7 +141,8 @@ struct RecordCommand {
     let lane = timekeeper.makeLane("record-length")
     let path = arguments.text(.output) ?? ""
     let isQuiet = arguments.has(.quiet)
-    return recorder.eventPublisher.listen { [timekeeper, limit] event in
+    return recorder.eventPublisher.listen { [timekeeper, limit, files] event in
+      if let file = event.file { files.add(file) }
       if !isQuiet, let line = RecordedAudioText.line(event, of: path) { Console.shared.log(line) }
       if event.kind == .began, let limit {
         lane.run(at: timekeeper.now + limit + grace) { end.resume(with: .stalled) }
@@ -167,10 +172,12 @@ struct RecordCommand {
     case .success(let value): summary = value
     case .failure(let error):
       guard written.framesWritten > 0 else { throw failure(of: end, without: error) }
+      // What is in the file plays.
+      try tell(files.urls, written, false, statistics, video)
       throw CommandFailure(.cutOff, recording: error)
     }
     let isComplete = end == .complete || (end == .signal && limit == nil)
-    try tell(summary, isComplete, statistics, video)
+    try tell(summary.files, summary.statistics, isComplete, statistics, video)
     switch end {
     case .complete: return .done
     case .signal: return limit == nil ? .done : .cutOff
@@ -199,9 +206,9 @@ struct RecordCommand {
   }
 
   private func tell(
-    _ summary: RecordingSummary, _ isComplete: Bool, _ statistics: StreamStatistics, _ video: NegotiatedVideo?
+    _ files: [URL], _ figures: RecordingStatistics, _ isComplete: Bool, _ statistics: StreamStatistics,
+    _ video: NegotiatedVideo?
   ) throws(CommandFailure) {
-    let figures = summary.statistics
     let seconds = figures.duration.seconds
     let rate = seconds > 0 ? Double(figures.bytes) * 8 / seconds / 1000 : 0
     let dropped = figures.framesDropped + Int(clamping: statistics.drops.total)
@@ -211,7 +218,7 @@ struct RecordCommand {
       try Console.shared.result(
         JSONResult.text(
           Result(
-            files: summary.files.map(\.path), complete: isComplete, frames: figures.framesWritten,
+            files: files.map(\.path), complete: isComplete, frames: figures.framesWritten,
             seconds: milliseconds(figures.duration), bytes: figures.bytes, kbitPerSecond: (rate * 10).rounded() / 10,
             dropped: dropped, stampRepairs: figures.stampRepairs, width: video?.width, height: video?.height,
             framesPerSecond: video?.frameRate, firstFrame: statistics.firstFrame.map(Spread.milliseconds),
@@ -220,13 +227,22 @@ struct RecordCommand {
             audioDropped: wantsAudio ? milliseconds(figures.audioDropped) : nil)))
     }
     guard !arguments.has(.quiet) else { return }
-    let names = summary.files.map { ShownPath.shorten($0.path) }.joined(separator: ", ")
+    let names = files.map { ShownPath.shorten($0.path) }.joined(separator: ", ")
     Console.shared.log(
       "\(names): \(figures.framesWritten) frames, \(ProgressLine.decimal(seconds, places: 2)) s, "
         + "\(ProgressLine.decimal(rate, places: 0)) kbit/s, \(dropped) dropped"
         + (wantsAudio ? ", sound \(ProgressLine.decimal(figures.audioDuration.seconds, places: 2)) s" : ""))
     if let line = RecordedAudioText.line(figures, of: names) { Console.shared.log(line) }
   }
+}
+
+/// The files of a recording, in order, each once.
+private final class RecordedFiles: Sendable {
+  private let state = Mutex<[URL]>([])
+
+  var urls: [URL] { state.withLock { $0 } }
+
+  func add(_ file: URL) { state.withLock { if $0.last != file { $0.append(file) } } }
 }
 
 extension ResumeOnce {

@@ -104,6 +104,16 @@ extension Arguments {
     return .pcm(sampleRate: rate, numberOfChannels: text(.audioChannels).flatMap { UInt32($0) } ?? 2)
   }
 
+  /// - Throws: for what is said of sound where none is wanted.
+  func checkAudio() throws(CommandFailure) {
+    guard has(.noAudio), let option = [Option.audioRate, .audioChannels].first(where: { givenText($0) != nil }) else {
+      return
+    }
+    throw CommandFailure(
+      subject: command.rawValue, "--\(option.rawValue) is of sound, and --no-audio wants none",
+      next: "leave one of them out")
+  }
+
   /// Real glasses need a companion, which this version doesn't have.
   func checkSimulated() throws(CommandFailure) {
     guard has(.simulate) else {

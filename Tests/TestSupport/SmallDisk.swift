@@ -1,14 +1,13 @@
 import Foundation
 import Glibc
-import TestSupport
 
 /// A disk that is soon full: 64 KiB of memory, mounted for as long as this is held.
-final class SmallDisk {
-  static let isAvailable: Bool = geteuid() == 0 && (try? SmallDisk()) != nil
+package final class SmallDisk {
+  package static let isAvailable: Bool = geteuid() == 0 && (try? SmallDisk()) != nil
 
-  let folder: String
+  package let folder: String
 
-  init() throws {
+  package init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "small-disk-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     do {
