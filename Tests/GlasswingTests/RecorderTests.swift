@@ -166,15 +166,24 @@ struct RecorderTests {
 
   @Test(
     "ERR-1: a disk that gets full while the recording is being completed fails it, with what was written",
-    .enabled(if: SmallDisk.isAvailable, "needs root, to mount a disk of 64 KiB"))
-  func fullAtTheEnd() async throws {
+    .enabled(if: SmallDisk.isAvailable, "needs root, to mount a disk of 64 KiB"), arguments: [false, true])
+  func fullAtTheEnd(byOthers: Bool) async throws {
     let disk = try SmallDisk()
     let path = disk.folder + "/a.mp4"
-    let recorder = try Recorder(to: URL(filePath: path))
-    // All that waits is written while finishing: nobody has seen a failure before.
-    for sample in try clip.samples() { _ = try? recorder.append(sample) }
-    await #expect(throws: RecorderError.diskFull(path: path)) { try await recorder.finish() }
-    #expect(recorder.statistics.framesWritten == (try MediaInspector.pictureCount(path)))
+    let clock = ManualTimekeeper()
+    let recorder = try Recorder(to: URL(filePath: path), options: .init(), timekeeper: clock)
+    for sample in try clip.samples().prefix(byOthers ? 28 : 90) { try recorder.append(sample) }
+    if byOthers {
+      // All but the last fragment is written; for that there is no room.
+      clock.settle()
+      try disk.fill()
+    }
+    // Else all that waits is written while finishing: nobody has seen a failure before.
+    await #expect(throws: RecorderError.diskFull(path: path)) { try await recorder.finish(by: clock) }
+    let statistics = recorder.statistics
+    #expect(statistics.framesWritten == (try MediaInspector.pictureCount(path)) && statistics.framesWritten >= 15)
+    #expect(statistics.framesIn == (byOthers ? 28 : 90))
+    #expect(statistics.framesIn == statistics.framesWritten + statistics.framesDropped)
   }
 
   @Test("REC-1: parameter sets that no file can begin with cost their pictures, and nothing that is recorded")

@@ -18,6 +18,17 @@ package final class SmallDisk {
     }
   }
 
+  /// Leaves no room on it.
+  package func fill() throws {
+    let path = folder + "/filler"
+    try Data().write(to: URL(filePath: path))
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    defer { try? file.close() }
+    let page = Data(count: 4096)
+    // A page more than there is room for.
+    for _ in 0...16 { try? file.write(contentsOf: page) }
+  }
+
   deinit {
     _ = try? CommandLineTool.run("umount", ["-l", folder])
     try? FileManager.default.removeItem(atPath: folder)

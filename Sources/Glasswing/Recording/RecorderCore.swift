@@ -353,6 +353,8 @@ final class RecorderCore: Sendable {
         try writer.finish()
       } catch {
         failure = error
+        let written = writer.statistics.framesWritten
+        state.withLock { $0.queue.removeAll(butFor: written) }
       }
     }
     for event in writer.takeEvents() { events.send(event) }
