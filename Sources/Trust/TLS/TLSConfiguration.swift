@@ -75,8 +75,8 @@ package enum TLSPeer: Hashable, Sendable {
 
 /// What a peer may use up before it is known.
 package enum TLSLimits {
-  /// Bytes of a whole handshake; one of ours has less than 2000 each way.
-  package static let handshake = 65_536
+  /// Bytes of a whole handshake; one of ours has less than 2000 each way, one with the longest chain less than 10,000.
+  package static let handshake = 16_384
   /// Certificates in a peer's chain. One says all; a second one, the signer's, is a habit of TLS stacks.
   package static let chain = 2
   /// Bytes of a certificate message: a chain at its longest, and framing.

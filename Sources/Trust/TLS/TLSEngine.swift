@@ -37,6 +37,7 @@ package final class TLSEngine {
   private let isServer: Bool
   private var state = State.handshake(received: 0)
   private var connection: TLSConnection?
+  private var hello = HelloGuard()
   private var plain: [UInt8] = []
 
   /// Throws `TLSError.Cause.library` when OpenSSL has no memory or can't do what is asked.
@@ -76,7 +77,7 @@ package final class TLSEngine {
       var portion = rest
       if case .handshake(let received) = state {
         portion = rest.prefix(TLSLimits.handshake - received)
-        guard !portion.isEmpty else {
+        guard !portion.isEmpty, !isServer || hello.allows(portion) else {
           end(.handshakeTooLong(limit: TLSLimits.handshake), connection, &output)
           break
         }
