@@ -103,6 +103,9 @@ final class PrivateFolder {
       return try await group.reduce(into: Set<KeyPin>()) { $0.insert($1) }
     }
     #expect(pins.count == 1)
+    // Who comes second changes nothing.
+    #expect(try !PrivateFile.create(path, [1, 2, 3]))
+    #expect(try KeyFile.load(path).map { [$0.pin] } == Array(pins))
     #expect(try folder.names() == ["key.pem"])
   }
 
