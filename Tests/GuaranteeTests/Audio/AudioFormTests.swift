@@ -85,6 +85,39 @@ struct AudioFormTests {
     }
   }
 
+  @Test(
+    "AUD-1: sound that comes as Opus, at 48 kHz whatever was asked for, keeps its length and its pitch to a thousandth",
+    arguments: [(.rate44100, 2), (.rate16000, 1)] as [(AudioSampleRate, UInt32)])
+  func fromOpus(to: AudioSampleRate, asked: UInt32) async throws {
+    let rate = Int(to.rawValue)
+    try await AudioScene.run(
+      AudioScene.configuration(to, channels: asked), keepsSamples: true,
+      prepare: { $0.services.microphone.setTone(frequency: 1000, level: -6) }
+    ) { scene in
+      let (clock, stream) = (scene.clock, scene.stream)
+      scene.glasses.link.limit(.kilobitsPerSecond(300))
+      clock.walk(.seconds(10), until: { stream.audioStatus?.codec == .opus })
+      scene.glasses.link.limit(nil)
+      clock.walk(.seconds(1))
+      let (begin, frames, total) = (clock.now, scene.heard.frames.count, scene.heard.total)
+      // Before a wrong pitch can be made right: the correction of the rate moves by a fifth of a thousandth a second.
+      clock.walk(.seconds(2))
+      let status = try #require(stream.audioStatus)
+      #expect(status.codec == .opus && status.linkSampleRate == 48_000 && status.sampleRate == rate)
+      let expected = Int((clock.now - begin).seconds * Double(rate))
+      #expect(abs(scene.heard.total - total - expected) <= rate / 50, "\(scene.heard.total - total), not \(expected)")
+      let heard = scene.heard.frames.dropFirst(frames)
+      #expect(heard.allSatisfy { $0.missing == 0 && !$0.isDiscontinuity } && scene.heard.faults() == [])
+      for channel in 0..<Int(asked) {
+        let samples = heard.flatMap { $0.samples[channel] }
+        let pitch = try #require(ToneMeter.frequency(of: samples, sampleRate: rate))
+        #expect(abs(pitch - 1000) <= 1, "\(pitch)")
+        let level = ToneMeter.level(of: 1000, in: samples, sampleRate: rate)
+        #expect(abs(level - 0.5) < 0.02, "\(level)")
+      }
+    }
+  }
+
   /// Lets so much time pass, stops, and returns each channel's samples. How many there must be is known from the clock's
   /// hands alone: sound begins with the stream and ends with the stop, both to a frame of 20 ms.
   private func hear(_ time: Duration, _ scene: AudioScene) throws -> [[Float]] {
