@@ -5,7 +5,7 @@ import Units
 ///
 /// The rungs go from what was asked for down: smaller sizes first, since half the pixels are hardly missed on a glance,
 /// then fewer pictures of the smallest size. A rung needs half of its bit rate, or what it says by itself. When the estimate has been below that
-/// for a while, or the queue runs over with it, the ladder steps down to the first rung that the estimate carries, over
+/// for a while, a longer one if it is near, or the queue runs over with it, the ladder steps down to the first rung that the estimate carries, over
 /// several if need be. One rung at a time it goes up again, when the estimate has been enough for the upper one with
 /// something to spare for a calm time; a step up that fails makes the next calm time longer. Never above what was asked.
 ///
@@ -69,7 +69,9 @@ package struct Ladder: Sendable {
       enoughSince = nil
       let since = tooLowSince ?? now
       tooLowSince = since
-      guard overflowed || now - since >= RateRules.patience else { return nil }
+      // What a decrease takes off the estimate for a while is not missing for good.
+      let isFarTooLow = estimate < rung.least.scaled(by: RateRules.decreaseShare)
+      guard overflowed || now - since >= (isFarTooLow ? RateRules.patience : RateRules.longPatience) else { return nil }
       return step(to: rungs.indices.first { $0 > index && rungs[$0].least <= estimate } ?? rungs.count - 1, at: now)
     }
     tooLowSince = nil

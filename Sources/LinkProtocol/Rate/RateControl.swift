@@ -5,9 +5,13 @@ import Units
 /// The signal is delay. A unit is delayed in the sender's own queue and on the way (`VideoFlow.delay`); when that delay
 /// has not been short at any look of the window, or when the queue ran over, the link is overrun, and the estimate falls
 /// to a part of what was delivered meanwhile. While the delay is short the estimate grows, carefully at first, the faster
-/// the longer the calm lasts; and quickly back to what was carried before, once, since most narrow moments pass. A link
-/// that delivers nothing at all says nothing about its rate, and changes nothing. With no delay the estimate stays at the
-/// ceiling.
+/// the longer the calm lasts; and quickly back to what was carried before, since most narrow moments pass: for a while,
+/// and later each time that this was too soon. A link that delivers nothing at all says nothing about its rate, and
+/// changes nothing. With no delay the estimate stays at the ceiling.
+///
+/// Where all the time something waits, more and more, while far less leaves than was believed (`brokenSince`), the link is
+/// another one, and need not be looked at for a whole window: the window begins anew at the break, what left since is the
+/// rate, and the encoder stays far below it until what waits has left.
 ///
 /// Sound has a sign of its own that shows sooner (`isOverrunByAudio`): before anything is known of a link, the pictures'
 /// queue would have to run over first, and then wait for the sound that has gathered.
@@ -31,8 +35,10 @@ package struct RateControl: Sendable {
   private var audio = Bitrate.bitsPerSecond(0)
   /// Most that is aimed at: what the pictures can use.
   package private(set) var ceiling: Bitrate
-  /// The queue drains: the encoder stays below the estimate.
-  private var isDraining = false
+  /// The part of the estimate that is encoded at: less than all of it while the queue drains.
+  private var share = 1.0
+  /// What waits is of before the link broke.
+  private var isBroken = false
 
   /// Oldest first.
   private var window: [VideoFlow] = []
@@ -40,8 +46,10 @@ package struct RateControl: Sendable {
   private var lastDecrease: Instant?
   /// Since when there was neither a decrease nor a delay.
   private var calmSince: Instant?
-  /// What was believed before the last decrease that followed a calm.
-  private var known: Bitrate?
+  /// What was believed before the last decrease that followed a calm, and since when it isn't any more.
+  private var known: (rate: Bitrate, until: Instant)?
+  /// Decreases since then that came before the link carried nearly as much again.
+  private var failedReturns = 0
   /// The way's own share in the delay.
   private var ownDelay: Duration = .zero
   /// Decreases one after the other, and the delay at the first of them.
@@ -61,7 +69,7 @@ package struct RateControl: Sendable {
 
   /// What to encode at.
   package var target: Bitrate {
-    isDraining ? max(estimate.scaled(by: RateRules.drainShare), min(estimate, RateRules.floor)) : estimate
+    share < 1 ? max(estimate.scaled(by: share), min(estimate, RateRules.floor)) : estimate
   }
 
   package mutating func setCeiling(_ new: Bitrate) {
@@ -96,9 +104,11 @@ package struct RateControl: Sendable {
     remember(flow)
     ownDelay = min(ownDelay, flow.travelDelay)
     let delay = flow.delay - ownDelay
-    isDraining = delay > RateRules.drainDelay
-    if window.isOverrunByAudio {
-      decrease(.byAudio, at: flow.time)
+    let breaks = forgetWhatWasBeforeABreak()
+    isBroken = breaks || isBroken && delay >= RateRules.calmDelay
+    share = isBroken ? RateRules.brokenShare : delay > RateRules.drainDelay ? RateRules.drainShare : 1
+    if breaks {
+      decrease(.broken, at: flow.time)
     } else if overflowed || standingDelay > RateRules.standingDelay {
       decrease(overflowed ? .overflow : .delay, at: flow.time)
     } else if delay < RateRules.calmDelay {
@@ -116,6 +126,15 @@ package struct RateControl: Sendable {
     window.append(flow)
   }
 
+  /// Where the link began to carry far less, the window begins there.
+  private mutating func forgetWhatWasBeforeABreak() -> Bool {
+    guard let first = window.brokenSince(carried) ?? (window.isOverrunByAudio ? window.waitingSince : nil) else {
+      return false
+    }
+    window.removeFirst(min(first, window.count - 1))
+    return true
+  }
+
   /// The delay that nothing in the window was below.
   private var standingDelay: Duration {
     guard window.count >= 3 || window.span >= RateRules.window else { return .zero }
@@ -124,22 +143,28 @@ package struct RateControl: Sendable {
 
   /// What shows that the link is overrun.
   private enum Overrun {
-    case delay, overflow, byAudio
+    case delay, overflow, broken
   }
 
   private mutating func decrease(_ overrun: Overrun, at now: Instant) {
     defer { calmSince = nil }
     guard overrun == .overflow || now - (lastDecrease ?? .distantPast) >= RateRules.decreaseInterval else { return }
     let isQueued = overrun != .delay || window.allSatisfy { $0.waitingAge >= RateRules.calmDelay }
-    guard let delivered = window.delivered(isQueued: isQueued) else { return }
+    // What was acknowledged in a part of the window may be of before it.
+    guard let delivered = overrun == .broken ? window.sent : window.delivered(isQueued: isQueued) else { return }
     guard overrun != .delay || !isFruitless() else {
       ownDelay += standingDelay
       decreases = 0
       // They were for nothing.
-      if let known { carried = min(known, ceiling + audio) }
+      if let known { carried = min(known.rate, ceiling + audio) }
       return
     }
-    if calmSince != nil || known == nil { known = carried }
+    if calmSince != nil, returns(at: now) {
+      failedReturns += 1
+    } else if calmSince != nil || known == nil {
+      known = (carried, now)
+      failedReturns = 0
+    }
     lastDecrease = now
     carried = min(carried, max(delivered.scaled(by: RateRules.decreaseShare), RateRules.floor))
   }
@@ -157,6 +182,12 @@ package struct RateControl: Sendable {
     return decreases > RateRules.fruitlessDecreases
   }
 
+  /// The link carried far more not long ago.
+  private func returns(at now: Instant) -> Bool {
+    guard let known, now - known.until < RateRules.recoveryMemory else { return false }
+    return carried < known.rate.scaled(by: RateRules.recoveryShare)
+  }
+
   private mutating func grow(for elapsed: Duration, at now: Instant) {
     guard let since = calmSince else {
       calmSince = now
@@ -164,9 +195,8 @@ package struct RateControl: Sendable {
     }
     decreases = 0
     let calm = now - since
-    let recovers = known.map { carried < $0.scaled(by: RateRules.recoveryShare) } ?? false
     let growth: Double
-    if recovers, calm >= RateRules.recoveryAfter {
+    if returns(at: now), calm >= min(RateRules.recoveryAfter * (1 + failedReturns), RateRules.latestRecovery) {
       growth = RateRules.largestGrowth
     } else {
       growth = RateRules.probe(after: calm)
@@ -188,74 +218,18 @@ extension RateRules {
   }
 }
 
-extension [VideoFlow] {
-  fileprivate var span: Duration {
-    guard let first, let last else { return .zero }
-    return last.time - first.time
-  }
-
-  /// Sound alone is more than the link carries.
-  fileprivate var isOverrunByAudio: Bool {
-    guard let last, last.audioWaitingAge >= RateRules.audioDelay else { return false }
-    var steps = 0
-    for (before, after) in zip(self, dropFirst()).reversed() {
-      guard before.audioWaitingAge < after.audioWaitingAge, before.leftBytes < after.leftBytes else { return false }
-      steps += 1
-      if steps >= RateRules.audioSteps || last.time - before.time >= RateRules.audioSpan { return true }
-    }
-    return false
-  }
-
-  /// What went through over the window, sound and pictures; nil when that can't be told: nothing left, or something in one of its steps
-  /// alone, which is how a link that stood still begins to move again.
-  ///
-  /// What left is counted by chunks and what was acknowledged by whole units, so both err, downwards when a span begins
-  /// idle. Where the sender's own queue waits, the transport takes no more than goes through, and the greater is nearer;
-  /// where it does not, the transport may swallow more, and only the lesser is sure.
-  fileprivate func delivered(isQueued: Bool) -> Bitrate? {
-    guard let first, let last else { return nil }
-    let moves = zip(self, dropFirst()).count { $0.leftBytes < $1.leftBytes }
-    guard moves >= Swift.min(2, count - 1) else { return nil }
-    let left = last.leftBytes.subtractingSaturating(first.leftBytes)
-    guard let sent = Bitrate(bytes: left, in: last.time - first.time) else { return nil }
-    // These figures are the peer's: they may say anything.
-    let acknowledged = last.acknowledgedBytes.subtractingSaturating(first.acknowledgedBytes)
-    guard let begin = first.acknowledged, let end = last.acknowledged, end - begin <= RateRules.longestSpan,
-      let pictures = Bitrate(bytes: acknowledged, in: end - begin)
-    else { return sent }
-    let arrived = pictures + (sound ?? .bitsPerSecond(0))
-    return isQueued ? Swift.max(sent, arrived) : Swift.min(sent, arrived)
-  }
-}
-
-extension [VideoFlow] {
-  /// What arrived of the audio channel over the window.
-  fileprivate var sound: Bitrate? {
-    guard let first, let last, let begin = first.audioAcknowledged, let end = last.audioAcknowledged,
-      end - begin <= RateRules.longestSpan
-    else { return nil }
-    let bytes = last.audioAcknowledgedBytes.subtractingSaturating(first.audioAcknowledgedBytes)
-    return Bitrate(bytes: bytes, in: end - begin)
-  }
-}
-
-extension VideoFlow {
-  /// Pictures and sound.
-  fileprivate var leftBytes: UInt64 { sentBytes.addingSaturating(audioSentBytes) }
-}
-
 extension Bitrate {
   /// Nil for nothing, or in no time.
-  fileprivate init?(bytes: UInt64, in time: Duration) {
+  init?(bytes: UInt64, in time: Duration) {
     guard bytes > 0, time > .zero else { return nil }
     self.init(bitsPerSecond: Int64(saturating: Double(bytes) * 8 / time.seconds))
   }
 
-  fileprivate static func + (a: Bitrate, b: Bitrate) -> Bitrate {
+  static func + (a: Bitrate, b: Bitrate) -> Bitrate {
     Bitrate(bitsPerSecond: a.bitsPerSecond.addingSaturating(b.bitsPerSecond))
   }
 
-  fileprivate static func - (a: Bitrate, b: Bitrate) -> Bitrate {
+  static func - (a: Bitrate, b: Bitrate) -> Bitrate {
     Bitrate(bitsPerSecond: a.bitsPerSecond.subtractingSaturating(b.bitsPerSecond))
   }
 

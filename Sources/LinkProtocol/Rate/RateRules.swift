@@ -23,6 +23,12 @@ package enum RateRules {
   /// A delay that was never shorter throughout the window, above which the link counts as overrun. The figure that
   /// LEDBAT settled on (RFC 6817, 2.5). A sync unit alone delays what follows by up to 350 ms, but not throughout.
   static let standingDelay: Duration = .milliseconds(100)
+  /// The link counts as broken where something waited all the time for so long, in which it grew older by so much and less
+  /// than this part of what the link was believed to carry left. At 330 kbit/s that is the time of two chunks. A sync unit
+  /// makes what follows wait too, but leaves at the rate that is believed.
+  static let breakSpan: Duration = .milliseconds(200)
+  static let breakDelay: Duration = .milliseconds(50)
+  static let breakShare = 0.75
   /// Sound leaves first, so it waits only when the link stands still or carries less than the sound alone. Where it waits
   /// longer from look to look while bytes leave, for so many steps between looks or so long, up to so much, it is the
   /// latter. (A link that stood still for a moment has a step in which nothing left.)
@@ -35,6 +41,8 @@ package enum RateRules {
   static let drainDelay: Duration = .milliseconds(200)
   /// How far below, as a part of the estimate.
   static let drainShare = 0.8
+  /// The same while what waits is of before a break.
+  static let brokenShare = 0.5
   /// What is kept of the delivered rate when the link is overrun, so that what waits drains: the value of Google's
   /// congestion control (draft-ietf-rmcat-gcc-02, 5.5).
   static let decreaseShare = 0.85
@@ -51,6 +59,9 @@ package enum RateRules {
   /// link has been calm for `recoveryAfter`: most narrow moments pass.
   static let recoveryShare = 0.9
   static let recoveryAfter: Duration = .seconds(1)
+  /// Each time that was too soon, as much longer a calm is waited for, up to a bound; for so long after the decrease.
+  static let latestRecovery: Duration = .seconds(3)
+  static let recoveryMemory: Duration = .seconds(15)
   /// Below, not even two pictures a second of the smallest size are pictures.
   package static let floor = Bitrate.kilobitsPerSecond(30)
 
@@ -65,6 +76,8 @@ package enum RateRules {
   /// How long the estimate must be too low before a step down: longer than a narrow moment takes to pass. An overflow
   /// ends the wait, since it costs a sync unit anyway.
   static let patience: Duration = .milliseconds(1500)
+  /// The same where it is no lower than a decrease makes it of what suffices: it may pass, and pictures are what they were.
+  static let longPatience: Duration = .seconds(8)
   /// How long it must be enough before a step up, at first.
   static let firstCalm: Duration = .seconds(5)
   /// A step up that a step down follows within this time has failed.

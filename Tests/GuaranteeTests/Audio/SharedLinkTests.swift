@@ -81,11 +81,11 @@ struct SharedLinkTests {
 
   @Test(
     "AUD-3: on a link that gets narrow, pictures step down with an event, sound goes on, and neither is older than a second",
-    arguments: [500, 900] as [Int64])
-  func contention(rate: Int64) async throws {
+    arguments: [(500, true), (900, true), (900, false)] as [(Int64, Bool)])
+  func contention(rate: Int64, encodesLive: Bool) async throws {
     let configuration = AudioScene.configuration(.rate48000, channels: 2, resolution: .medium, frameRate: 30)
     // Pictures that are encoded as they come follow the bit rate; replayed ones have what they had.
-    try await AudioScene.run(configuration, encodesLive: true) { scene in
+    try await AudioScene.run(configuration, encodesLive: encodesLive) { scene in
       let (stream, clock) = (scene.stream, scene.clock)
       let steps = Observed<StreamHealthEvent>()
       let ages = Observed<Duration>()

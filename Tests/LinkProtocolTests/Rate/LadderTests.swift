@@ -29,17 +29,27 @@ struct LadderTests {
 
   @Test("a rate too low for a while steps down, size before frame rate, as far as it must at once")
   mutating func down() {
-    hold(700, for: .milliseconds(1_450))
+    hold(630, for: .milliseconds(1_450))
     #expect(steps.isEmpty)
-    hold(700, for: .milliseconds(100))
+    hold(630, for: .milliseconds(100))
     #expect(index == 1 && steps.first?.reason == .linkNarrowed)
-    hold(360, for: .seconds(2))
+    hold(360, for: .seconds(9))
     #expect(index == 2 && ladder.rung.video.frameRate == 24)
     hold(100, for: .seconds(20))
     #expect(index == 3 && ladder.rung.video.frameRate == 15)
     var other = RateBench.ladder
     #expect(other.look(.kilobitsPerSecond(300), overflowed: false, at: now) == nil)
     #expect(other.look(.kilobitsPerSecond(300), overflowed: false, at: now + .milliseconds(1_500))?.to == ladder.rung)
+  }
+
+  @Test("a rate no lower than a decrease makes it of what suffices is borne for longer, unless the queue runs over")
+  mutating func nearlyEnough() {
+    var other = ladder
+    #expect(other.look(.kilobitsPerSecond(640), overflowed: true, at: now) != nil)
+    hold(640, for: .milliseconds(7_950))
+    #expect(steps.isEmpty)
+    hold(640, for: .milliseconds(100))
+    #expect(index == 1)
   }
 
   @Test("a moment that is too low is waited out")

@@ -46,8 +46,12 @@ struct RateBench {
   var choice: AudioCodecChoice?
   private(set) var looks: [Look] = []
   private(set) var steps: [(time: Double, from: VideoParameters, to: VideoParameters)] = []
-  private(set) var delays: [Duration] = []
+  /// Pictures in the order in which they came, with when they were captured.
+  private(set) var arrivals: [(time: Double, delay: Duration)] = []
+  var delays: [Duration] { arrivals.map(\.delay) }
   private(set) var audioDelays: [Duration] = []
+  /// What is on its way does not arrive before; more is taken meanwhile, as by a radio that buffers.
+  private var heldUntil: Instant?
   private var nextAudio: Instant
   private(set) var largestWait = Duration.zero
   private var generator = SeededGenerator(seed: 7)
@@ -72,9 +76,19 @@ struct RateBench {
 
   mutating func limit(_ rate: Bitrate?) { pair.rate[.glasses] = rate.map { Int($0.bitsPerSecond / 8) } }
 
+  /// Holds all that the glasses send back for so long, then lets it arrive at once.
+  mutating func hold(for duration: Duration) {
+    heldUntil = pair.now + duration
+    run(for: duration)
+  }
+
   mutating func run(for duration: Duration) {
     let end = pair.now + duration
     while pair.now < end {
+      if let heldUntil {
+        pair.latency[.glasses] = max(heldUntil - pair.now, .zero)
+        if heldUntil <= pair.now { self.heldUntil = nil }
+      }
       send()
       let next = pair.now + .seconds(1) / Int(rate.rung.video.frameRate)
       nextAudio = max(nextAudio, pair.now)
@@ -145,7 +159,8 @@ struct RateBench {
     for event in pair.takeAppEvents() {
       switch event {
       case .accessUnit(let received):
-        delays.append(received.arrived - Instant(nanoseconds: received.unit.captured.nanoseconds))
+        let captured = Instant(nanoseconds: received.unit.captured.nanoseconds)
+        arrivals.append(((captured - began).seconds, received.arrived - captured))
       case .audio(let received):
         audioDelays.append(received.arrived - Instant(nanoseconds: received.unit.captured.nanoseconds))
       default: break
@@ -162,6 +177,16 @@ struct RateBench {
   private func percentile(_ delays: [Duration], _ share: Double) -> Duration {
     let sorted = delays.sorted()
     return sorted.isEmpty ? .zero : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+  }
+
+  /// The same of the pictures that were captured in a stretch.
+  func delay(_ share: Double, in stretch: Range<Double>) -> Duration {
+    percentile(arrivals.filter { stretch.contains($0.time) }.map(\.delay), share)
+  }
+
+  /// When the estimate first was so much, from a time on, in seconds after it.
+  func wait(for estimate: Bitrate, from start: Double) -> Double? {
+    looks.first { $0.time >= start && $0.estimate >= estimate }.map { $0.time - start }
   }
 
   /// The mean of what was aimed at since a time.
