@@ -188,7 +188,7 @@ struct ProgramTests {
     for key in ["p50_ms", "p95_ms", "p99_ms"] { #expect(object[key] is Double) }
   }
 
-  @Test("bench counts the allocations of a frame, decoded and compressed")
+  @Test("bench counts the allocations of a frame, decoded and compressed, and of sound")
   func benchAllocations() throws {
     let result = try Program.run("bench", "allocations", "--json", "--seconds", "1", "-r", "low")
     #expect(result.status == 0, "\(result.errors)")
@@ -200,6 +200,11 @@ struct ProgramTests {
       #expect(try #require(figures["bytes_per_frame"] as? Double) > 100)
       #expect(try #require(figures["library_calls_per_frame"] as? Double) >= 0)
     }
+    let audio = try #require(object["audio"] as? [String: Any])
+    #expect(try #require(audio["frames"] as? Int) >= 45)
+    #expect(try #require(audio["calls_per_frame"] as? Double) > 5)
+    // The samples of a frame are an array at least once: 960 of each side.
+    #expect(try #require(audio["bytes_per_frame"] as? Double) > 7680)
   }
 
   @Test("demo without a terminal logs lines until it is signalled, and ends in order")
