@@ -78,12 +78,16 @@ struct LinkOverSocketTests {
     let hello = endpoint.nextBytes(atMost: 1000, at: now)
     peer.write(try #require(hello))
     try await events.wait { !$0.isEmpty }
+    let (sync, unit) = (AccessUnit.test([.sync, .parameterSets], bytes: 20_000), AccessUnit.test(bytes: 20_000))
+    let lane = SystemTimekeeper.shared.makeLane("slow reader")
+    defer { lane.end() }
     var sent = 0
     while !events.values.contains(where: { if case .videoDropped = $0 { true } else { false } }) {
-      glasses.send(.test(sent == 0 ? [.sync, .parameterSets] : [], bytes: 20_000))
+      glasses.send(sent == 0 ? sync : unit)
       sent += 1
       try #require(sent < 20_000)
-      await Task.yield()
+      // A camera's pace, more or less: what waits must grow old.
+      await SystemTimekeeper.shared.sleep(until: SystemTimekeeper.shared.now + .milliseconds(10), on: lane)
     }
     #expect(glasses.statistics.droppedVideoUnits > 0)
     glasses.close(Goodbye(reason: .finished))

@@ -96,6 +96,7 @@ final class SocketServer: Sendable {
     return TCPTransport(to: tcp?.addresses ?? [], options: options, reactor: reactor)
   }
 
+  var path: String { unix?.path ?? "" }
   var port: UInt16 { tcp?.addresses.first?.port ?? 0 }
 }
 

@@ -34,7 +34,7 @@ struct StreamSocketTests {
   @Test("close both ends once, after what was written, however much that is", arguments: SocketKind.allCases)
   func close(_ kind: SocketKind) async throws {
     let pair = try await JoinedSockets(kind)
-    let bytes = PlacedBytes.bytes(0..<900_000)
+    let bytes = PlacedBytes.bytes(0..<400_000)
     pair.client.transport.write(bytes)
     pair.client.transport.close()
     pair.client.transport.close()
@@ -75,7 +75,7 @@ struct StreamSocketTests {
   func backpressure(_ kind: SocketKind) async throws {
     var options = StreamOptions()
     options.receiveLimit = .kibibytes(32)
-    let total = 3_000_000
+    let total = 1_200_000
     let listener = try SocketServer(kind, options: options)
     let client = listener.client()
     let writer = PlacedWriter(client, total: total)
@@ -86,10 +86,10 @@ struct StreamSocketTests {
     let reader = PlacedReader()
     server.open(TransportHandlers(received: { reader.read($0) }, writable: {}, closed: { _ in }))
     // Nothing is consumed: the reader gets its limit and no more.
-    try await reader.totals.wait { $0.last == 32 * 1024 }
+    try await reader.totals.wait { ($0.last ?? 0) >= 32 * 1024 }
     #expect(reader.count == 32 * 1024)
     // Ahead of the reader are what the kernels hold and the mark, not the rest.
-    #expect(writer.count < 1_500_000, "\(writer.count) of \(total)")
+    #expect(writer.count < 800_000, "\(writer.count) of \(total)")
     while reader.count < total {
       let before = reader.count
       server.consumed(32 * 1024)
@@ -98,6 +98,24 @@ struct StreamSocketTests {
     }
     #expect(reader.isIntact && reader.count == total && writer.count == total)
     withExtendedLifetime(client) {}
+  }
+
+  @Test("ends that have both closed are free without a deadline, whatever was not read", arguments: SocketKind.allCases)
+  func free(_ kind: SocketKind) async throws {
+    let name = "closing \(kind)"
+    do {
+      // The clock stands.
+      let reactor = SocketReactor(name: name, timekeeper: ManualTimekeeper(), idleLimit: .milliseconds(20))
+      var options = StreamOptions()
+      options.receiveLimit = .kibibytes(4)
+      let pair = try await JoinedSockets(kind, options: options, reactor: reactor)
+      pair.server.transport.write([UInt8](repeating: 3, count: 20_000))
+      try await pair.client.waitFor(bytes: 4096)
+      pair.client.transport.close()
+      pair.server.transport.close()
+    }
+    let after = await ProcessResources.settled(within: .seconds(60)) { $0.threads(named: name).isEmpty }
+    #expect(after.threads(named: name).isEmpty, "\(after)")
   }
 
   @Test("what the peer does not take by the limit is given up, and the peer does not take that for an orderly end")

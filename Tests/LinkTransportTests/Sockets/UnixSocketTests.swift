@@ -91,6 +91,19 @@ struct UnixSocketTests {
     }
   }
 
+  @Test("while one looks at the path no other does")
+  func oneAtATime() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gw-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let path = folder.path + "/a"
+    let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY)
+    #expect(flock(descriptor, LOCK_EX) == 0)
+    #expect(throws: SocketFailure.alreadyServed(path)) { try UnixListener(on: path) }
+    close(descriptor)
+    #expect(throws: Never.self) { try UnixListener(on: path) }
+    #expect(rmdir(folder.path) == 0)
+  }
+
   @Test("of many that begin at once exactly one serves")
   func race() async throws {
     let path = SocketServer.path()
