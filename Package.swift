@@ -50,7 +50,7 @@ let package = Package(
 
     // Link
     .target(name: "Trust", dependencies: ["Units", "COpenSSL"]),
-    .target(name: "LinkTransport", dependencies: ["Units", "LinkProtocol", "CSockets"]),
+    .target(name: "LinkTransport", dependencies: ["Units", "LinkProtocol", "Trust", "CSockets"]),
 
     // The interface
     .target(name: "MWDATCore", dependencies: ["Units", "LinkProtocol", "LinkTransport"]),
@@ -95,7 +95,7 @@ let package = Package(
     .testTarget(name: "TrustTests", dependencies: ["Trust", "Units", "TestSupport"]),
     .testTarget(name: "MediaEngineTests", dependencies: ["MediaEngine", "MediaEncoding", "TestSupport"]),
     .testTarget(name: "MediaEncodingTests", dependencies: ["MediaEncoding", "MediaEngine", "CHEIF", "TestSupport"]),
-    .testTarget(name: "LinkTransportTests", dependencies: ["LinkTransport", "TestSupport"]),
+    .testTarget(name: "LinkTransportTests", dependencies: ["LinkTransport", "Trust", "TestSupport"]),
     .testTarget(name: "GlassesAgentTests", dependencies: ["GlassesAgent", "MediaEngine", "TestSupport"]),
     .testTarget(name: "MWDATCoreTests", dependencies: ["MWDATCore", "TestSupport"]),
     .testTarget(name: "MWDATCameraTests", dependencies: ["MWDATCamera", "MediaEngine", "TestSupport"]),

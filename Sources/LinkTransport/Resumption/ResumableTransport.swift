@@ -43,19 +43,7 @@ package final class ResumableTransport: ByteTransport {
     var nextNumber: UInt64 = 0
     /// Bytes that the reader has not consumed, and the connections that brought them.
     var unconsumed = FIFO<Share>()
-    var steps = FIFO<Step>()
-    var isStepping = false
     var isOver = false
-
-    mutating func end(_ cause: TransportClose) {
-      guard !isOver else { return }
-      isOver = true
-      _ = stream.end()
-      if let connection { steps.append(.close(connection.transport)) }
-      connection = nil
-      unconsumed.removeAll()
-      steps.append(.over(cause))
-    }
   }
 
   /// What brings connections hears of the stream's life. Called in order, with no lock held.
@@ -68,6 +56,7 @@ package final class ResumableTransport: ByteTransport {
   }
 
   private let courier = Courier()
+  private let steps = Sequencer<Step>()
   private let owner: Owner
   private let state: Mutex<State>
 
@@ -105,7 +94,7 @@ package final class ResumableTransport: ByteTransport {
         left -= count
         state.unconsumed.replaceFirst(with: count < first.count ? Share(first.connection, first.count - count) : nil)
         if let connection = state.connection, connection.number == first.connection {
-          state.steps.append(.consumed(count, connection.transport))
+          steps.append(.consumed(count, connection.transport))
         }
       }
       return []
@@ -135,10 +124,10 @@ package final class ResumableTransport: ByteTransport {
   ) {
     act { state in
       guard !state.isOver else {
-        state.steps.append(.close(transport))
+        steps.append(.close(transport))
         return []
       }
-      if let old = state.connection { state.steps.append(.close(old.transport)) }
+      if let old = state.connection { steps.append(.close(old.transport)) }
       state.nextNumber += 1
       state.connection = Connection(number: state.nextNumber, transport: transport)
       named(state.nextNumber)
@@ -160,10 +149,10 @@ package final class ResumableTransport: ByteTransport {
         }
         if delivered > 0 { state.unconsumed.append(Share(number, delivered)) }
         // Heads of records are nobody's but ours.
-        if bytes.count > delivered { state.steps.append(.consumed(bytes.count - delivered, connection.transport)) }
+        if bytes.count > delivered { steps.append(.consumed(bytes.count - delivered, connection.transport)) }
         return outputs
       } catch {
-        state.end(.failed(error.description))
+        end(&state, .failed(error.description))
         return []
       }
     }
@@ -173,7 +162,7 @@ package final class ResumableTransport: ByteTransport {
   /// The connection takes more.
   func writable(on number: UInt64) {
     act { state in
-      if state.connection?.number == number { state.steps.append(.writable) }
+      if state.connection?.number == number { steps.append(.writable) }
       return []
     }
   }
@@ -200,10 +189,10 @@ package final class ResumableTransport: ByteTransport {
       guard !state.isOver else { return [] }
       for output in input(&state) {
         if case .send(let bytes) = output, let transport = state.connection?.transport {
-          state.steps.append(.write(bytes, transport))
+          steps.append(.write(bytes, transport))
         }
       }
-      state.end(cause)
+      end(&state, cause)
       return []
     }
   }
@@ -214,23 +203,32 @@ package final class ResumableTransport: ByteTransport {
       for output in input(&state) {
         switch output {
         case .send(let bytes):
-          if let transport = state.connection?.transport { state.steps.append(.write(bytes, transport)) }
-        case .deliver(let bytes): state.steps.append(.deliver(bytes))
-        case .attached: state.steps.append(.attached)
-        case .refused(let refusal): state.end(.failed(Self.words(refusal)))
-        case .ended: state.end(.peerClosed)
+          if let transport = state.connection?.transport { steps.append(.write(bytes, transport)) }
+        case .deliver(let bytes): steps.append(.deliver(bytes))
+        case .attached: steps.append(.attached)
+        case .refused(let refusal): end(&state, .failed(Self.words(refusal)))
+        case .ended: end(&state, .peerClosed)
         }
       }
       let half = ResumableStream.window / 2
-      if room < half, state.stream.room >= half { state.steps.append(.writable) }
+      if room < half, state.stream.room >= half { steps.append(.writable) }
     }
     drain()
   }
 
-  /// One thread at a time carries steps out, so their order is that of the decisions; another one that has some leaves
-  /// them to it.
+  /// With the lock held.
+  private func end(_ state: inout State, _ cause: TransportClose) {
+    guard !state.isOver else { return }
+    state.isOver = true
+    _ = state.stream.end()
+    if let connection = state.connection { steps.append(.close(connection.transport)) }
+    state.connection = nil
+    state.unconsumed.removeAll()
+    steps.append(.over(cause))
+  }
+
   private func drain() {
-    while let step = nextStep() {
+    steps.drain { step in
       switch step {
       case .write(let bytes, let transport): transport.write(bytes)
       case .deliver(let bytes): courier.deliver(.received(bytes))
@@ -242,7 +240,6 @@ package final class ResumableTransport: ByteTransport {
         courier.deliver(.closed(cause))
         owner.over()
       }
-      state.withLock { $0.isStepping = false }
     }
   }
 
@@ -251,14 +248,6 @@ package final class ResumableTransport: ByteTransport {
     case .unknownStream: "the other end doesn't know the connection any more: it was restarted, or has given it up"
     case .lost: "the two ends don't agree on what has arrived"
     case .other: "the other end doesn't go on with the connection"
-    }
-  }
-
-  private func nextStep() -> Step? {
-    state.withLock { state in
-      guard !state.isStepping, let step = state.steps.popFirst() else { return nil }
-      state.isStepping = true
-      return step
     }
   }
 }

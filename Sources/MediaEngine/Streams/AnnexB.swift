@@ -1,6 +1,6 @@
 /// NAL units behind start codes (ITU-T H.265, Annex B): what pipes and raw `.hevc` files carry.
 package enum AnnexB {
-  private static let startCode: [UInt8] = [0, 0, 0, 1]
+  static let startCode: [UInt8] = [0, 0, 0, 1]
 
   /// - Parameters:
   ///   - unit: NAL units of one access unit, each behind its length in 4 bytes.

@@ -56,7 +56,11 @@ package final class NUTWriter {
   private static func setExtradata(
     _ parameters: UnsafeMutablePointer<AVCodecParameters>, _ sets: [[UInt8]]
   ) throws(MediaError) {
-    let bytes = sets.flatMap { [0, 0, 0, 1] + $0 }
+    var bytes: [UInt8] = []
+    for set in sets {
+      bytes += AnnexB.startCode
+      bytes += set
+    }
     let size = bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
     let extradata = try LibAV.allocated("av_mallocz", while: .opening, av_mallocz(size))
     bytes.withUnsafeBytes { source in
