@@ -79,15 +79,15 @@ struct GuardedListenerTests {
         }
         let early = try await client()
         let port = door.addresses[0].port
-        let before = residentBytes()
+        let (before, sockets) = (residentBytes(), socketCount())
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
           "python3", "-c",
           """
-          import socket, sys
+          import os, socket, sys
           all = [socket.create_connection(("127.0.0.1", \(port))) for _ in range(1000)]
-          print("ready", flush=True)
+          os.write(1, b"!")
           sys.stdin.read()
           """,
         ]
@@ -95,12 +95,14 @@ struct GuardedListenerTests {
         process.standardInput = input
         process.standardOutput = output
         try process.run()
-        guard output.fileHandleForReading.availableData == Data("ready\n".utf8) else { throw Failure(what: "python3") }
+        guard output.fileHandleForReading.availableData == Data("!".utf8) else { throw Failure(what: "python3") }
         let late = try await client()
         let grown = residentBytes() - before
         guard door.counts.most <= 64, door.unauthenticated <= 64 else { throw Failure(what: "\(door.counts)") }
         guard door.counts.arrived >= 1000 else { throw Failure(what: "\(door.counts)") }
         guard grown <= 8 * 1_048_576 || ThreadSanitizer.isOn else { throw Failure(what: "\(grown) bytes more") }
+        // The strangers', both ends of the late client, and a pair by which Foundation watches its child.
+        guard socketCount() - sockets <= 64 + 2 + 2 else { throw Failure(what: "\(socketCount() - sockets) sockets more") }
         // Both clients are served.
         for client in [early, late] { client.transport.write([1, 2, 3]) }
         for client in [early, late] { try await client.waitFor(bytes: House.password.count + 3) }
@@ -138,4 +140,13 @@ private final class House: Sendable {
 private func residentBytes() -> Int {
   let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
   return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
+}
+
+/// Of this process; whoever started it may have left it some.
+private func socketCount() -> Int {
+  let folder = "/proc/self/fd"
+  let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  return names.count {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)"))?.hasPrefix("socket:") == true
+  }
 }
