@@ -102,7 +102,9 @@ struct GuardedListenerTests {
         guard door.counts.arrived >= 1000 else { throw Failure(what: "\(door.counts)") }
         guard grown <= 8 * 1_048_576 || ThreadSanitizer.isOn else { throw Failure(what: "\(grown) bytes more") }
         // The strangers', both ends of the late client, and a pair by which Foundation watches its child.
-        guard socketCount() - sockets <= 64 + 2 + 2 else { throw Failure(what: "\(socketCount() - sockets) sockets more") }
+        guard socketCount() - sockets <= 64 + 2 + 2 else {
+          throw Failure(what: "\(socketCount() - sockets) sockets more")
+        }
         // Both clients are served.
         for client in [early, late] { client.transport.write([1, 2, 3]) }
         for client in [early, late] { try await client.waitFor(bytes: House.password.count + 3) }
