@@ -15,6 +15,7 @@ package final class OutputFile: MuxerTarget, Sendable {
   private let isEntrySynchronized = Atomic<Bool>(false)
   /// How long the file may get.
   private let capacity: Int
+  private let forcing: DiskForcing
   /// Where the last whole part ends, and what `written` was then.
   private let wholeEnd = Atomic<Int>(0)
   private let writtenWhole = Atomic<Int>(0)
@@ -22,12 +23,15 @@ package final class OutputFile: MuxerTarget, Sendable {
   /// Creates the file or empties an existing one. While this is held nobody else gets the same file: two writers would
   /// destroy each other's work.
   ///
-  /// - Parameter capacity: how long the file may get before writing fails as on a full device; tests set it.
+  /// - Parameters:
+  ///   - capacity: how long the file may get before writing fails as on a full device; tests set it.
+  ///   - forcing: how data reaches the disk; tests set it.
   ///
   /// Throws `.fileNotWritable`, or `.storageFull`, with the system's words.
-  init(path: String, capacity: Int = .max) throws(MediaError) {
+  init(path: String, capacity: Int = .max, forcing: DiskForcing = DiskForcing()) throws(MediaError) {
     self.path = path
     self.capacity = capacity
+    self.forcing = forcing
     descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw Self.failure("open", errno, .fileNotWritable, path) }
     guard FileLock.take(descriptor) else {
@@ -60,7 +64,8 @@ package final class OutputFile: MuxerTarget, Sendable {
   /// entry in its folder.
   package func synchronize() throws(MediaError) {
     let soFar = written.load(ordering: .acquiring)
-    guard fdatasync(descriptor) == 0 else { throw Self.failure("fdatasync", errno, .writingFailed, path) }
+    let code = forcing.data(descriptor)
+    guard code == 0 else { throw Self.failure("fdatasync", code, .writingFailed, path) }
     if !isEntrySynchronized.exchange(true, ordering: .acquiringAndReleasing) { synchronizeFolder() }
     // Two calls at once may end in any order; the mark never goes back.
     _ = synchronized.max(soFar, ordering: .acquiringAndReleasing)
@@ -118,7 +123,7 @@ package final class OutputFile: MuxerTarget, Sendable {
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
-    fsync(descriptor)
+    _ = forcing.entries(descriptor)
     close(descriptor)
   }
 
