@@ -56,6 +56,24 @@ struct ProgramTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  @Test("A feed is never written over, by whatever name", arguments: ["record", "photo"], [true, false])
+  func keepsFeed(_ command: String, _ isLink: Bool) throws {
+    let feed = try MediaFactory.newPath("film.mp4")
+    try FileManager.default.copyItem(atPath: MediaFactory.path(.hevc), toPath: feed)
+    let film = try Data(contentsOf: URL(filePath: feed))
+    var output = feed
+    if isLink {
+      output = try MediaFactory.newPath("link.mp4")
+      try FileManager.default.linkItem(atPath: feed, toPath: output)
+    }
+    let result = try Program.run(command, "--simulate", "--feed", feed, "-o", output, "-f")
+    #expect(result.status == 1)
+    #expect(
+      result.errors
+        == "glasswing: \(output): --output would write over what --feed plays; name another file after --output\n")
+    #expect(try Data(contentsOf: URL(filePath: feed)) == film)
+  }
+
   @Test(
     "photo writes a picture of the feed's full size, in the format asked for or named",
     arguments: [

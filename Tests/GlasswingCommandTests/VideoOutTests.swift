@@ -113,6 +113,13 @@ struct VideoOutTests {
     try Data("mine".utf8).write(to: URL(filePath: taken))
     let missing = try MediaFactory.newPath("x") + "/no/v.nut"
     let folder = FileManager.default.temporaryDirectory.path
+    let sound = try MediaFactory.newPath("wav")
+    let link = try MediaFactory.newPath("flac")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: taken)
+    let film = try MediaFactory.newPath("wav")
+    try FileManager.default.copyItem(atPath: MediaFactory.path(.hevc), toPath: film)
+    let copy = try Data(contentsOf: URL(filePath: film))
+    let both = "--audio-out and --video-out can't both write to it; name another file after one of them"
     let cases: [(words: [String], says: String)] = [
       (["--video-out", taken], "\(taken): a file of that name exists; add --force to write over it"),
       (["--video-out", missing], "there is no such folder; make it, or name another file after --video-out"),
@@ -122,6 +129,16 @@ struct VideoOutTests {
       (["--video-out", "-", "--format", "nut", "--json"], "both need standard output; name a file after --video-out"),
       (["--format", "nut"], "--format says what --video-out writes, which is missing; add --video-out"),
       (["--format", "jpeg"], "--format: \"jpeg\" is none of i420, y4m, hevc, nut"),
+      (["--audio-out", sound, "--video-out", sound, "--format", "nut"], "\(sound): \(both)"),
+      (["--audio-out", link, "--video-out", taken, "--force"], "\(taken): \(both)"),
+      (
+        ["--feed", film, "--video-out", film, "--format", "nut", "--force"],
+        "\(film): --video-out would write over what --feed plays; name another file after --video-out"
+      ),
+      (
+        ["--feed", film, "--audio-out", film, "--force"],
+        "\(film): --audio-out would write over what --feed plays; name another file after --audio-out"
+      ),
     ]
     for (words, says) in cases {
       let result = try stream(words)
@@ -131,6 +148,24 @@ struct VideoOutTests {
       #expect(result.output == "")
     }
     #expect(try Data(contentsOf: URL(filePath: taken)) == Data("mine".utf8))
+    #expect(try Data(contentsOf: URL(filePath: film)) == copy)
+    #expect(!FileManager.default.fileExists(atPath: sound))
+  }
+
+  @Test("A file that is being written is nobody else's, whoever may overwrite it", arguments: [true, false])
+  func shared(_ exists: Bool) throws {
+    let path = try MediaFactory.newPath("mkv")
+    if exists { try Data("mine".utf8).write(to: URL(filePath: path)) }
+    let first = try VideoOutTarget.open(path, overwrites: true)
+    #expect(first.write([1, 2, 3]) == 0)
+    let words =
+      "glasswing: \(path): can't be written: another recording is being written to it; name another file after "
+    let result = try stream(["--video-out", path, "--format", "nut", "--force"])
+    #expect(result.status == 1 && result.errors == words + "--video-out\n")
+    let record = try Program.run("record", "--simulate", "-o", path, "-s", "1", "--force")
+    #expect(record.status == 1 && record.errors == words + "--output\n")
+    #expect(first.write([4]) == 0)
+    #expect(try Data(contentsOf: URL(filePath: path)) == Data([1, 2, 3, 4]))
   }
 
   @Test("No file is left when no picture came; one that was there keeps its content")

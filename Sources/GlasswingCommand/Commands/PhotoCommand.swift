@@ -66,6 +66,7 @@ struct PhotoCommand {
 
   func run() async throws(CommandFailure) -> ExitStatus {
     try arguments.checkSimulated()
+    try arguments.checkFiles()
     let format = try Self.format(asked: arguments.givenText(.format), path: path)
     let end = ResumeOnce<End>()
     // Before the name is taken: a signal must not leave an empty file.

@@ -91,6 +91,7 @@ struct StreamCommand {
   func run() async throws(CommandFailure) -> ExitStatus {
     try arguments.checkSimulated()
     try arguments.checkAudio()
+    try arguments.checkFiles()
     let end = ResumeOnce<End>()
     // Before the name is taken: a signal must not leave an empty file.
     Interruption.shared.whenRaised { _ in end.resume(with: .signal) }

@@ -27,8 +27,9 @@ final class VideoOutTarget: MuxerTarget, Sendable {
   }
 
   deinit {
-    close(descriptor)
+    // While the lock still keeps others from the file.
     if isNew, writtenBytes == 0 { unlink(path) }
+    close(descriptor)
   }
 
   var writtenBytes: Int { written.load(ordering: .acquiring) }
@@ -50,7 +51,7 @@ final class VideoOutTarget: MuxerTarget, Sendable {
     return VideoOutTarget(path: "standard output", descriptor: descriptor)
   }
 
-  /// Blocks while a named pipe has no reader.
+  /// Blocks while a named pipe has no reader. A regular file is nobody else's for as long as this is held.
   static func open(_ path: String, overwrites: Bool) throws(CommandFailure) -> VideoOutTarget {
     var status = stat()
     let exists = stat(path, &status) == 0
@@ -59,6 +60,10 @@ final class VideoOutTarget: MuxerTarget, Sendable {
     if exists, kind == S_IFREG, !overwrites { throw CommandFailure(existing: path) }
     let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT | O_EXCL), 0o666)
     guard descriptor >= 0 else { throw failure(path, errno) }
+    guard exists && kind != S_IFREG || FileLock.take(descriptor) else {
+      close(descriptor)
+      throw notWritable(path, "can't be written: \(FileLock.refusal)")
+    }
     return VideoOutTarget(path: path, descriptor: descriptor, isNew: !exists, isOld: exists && kind == S_IFREG)
   }
 
