@@ -163,6 +163,8 @@ struct ProgramTests {
     let json = try JSONDecoder().decode(RecordCommand.Result.self, from: Data(result.output.utf8))
     #expect(json.files == [path] && !json.complete && json.frames > 0)
     #expect(try MediaInspector.pictureCount(path) == json.frames)
+    let seconds = try #require(json.audioSeconds)
+    #expect(abs(try TrackTimes(path).audio.length - seconds) < 0.05, "\(seconds)")
     let lines = result.errors.split(separator: "\n")
     #expect(lines.contains { $0.contains("\(json.frames) frames") })
     #expect(lines.last?.contains("the disk is full") == true, "\(result.errors)")

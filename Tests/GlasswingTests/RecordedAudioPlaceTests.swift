@@ -100,4 +100,24 @@ struct RecordedAudioPlaceTests {
     #expect(4 - last < 1.2, "the last is at \(last) s")
     _ = try await recorder.finish(by: clock)
   }
+
+  @Test(
+    "REC-4: with a picture a second, wherever the recording ends, pictures and sound end together",
+    arguments: [("mp4", 104), ("mp4", 149), ("mov", 126), ("mkv", 113), ("mkv", 147)])
+  func slowPictures(_ ending: String, _ blocks: Int) async throws {
+    let clip = try EncodedClip.small.get()
+    let clock = ManualTimekeeper()
+    let path = try MediaFactory.newPath(ending)
+    let recorder = try recorder(path, .automatic, clock)
+    for number in 0..<blocks {
+      if number.isMultiple(of: 50) { try recorder.append(try clip.sample(number / 50, at: 100 + Double(number / 50))) }
+      try recorder.append(try block(number).buffer, at: time(number))
+      clock.advance(by: .milliseconds(20))
+    }
+    _ = try await recorder.finish(by: clock)
+    let tracks = try TrackTimes(path)
+    #expect(abs(tracks.video.end - tracks.audio.end) < 0.05, "\(tracks.video.end) and \(tracks.audio.end)")
+    #expect(tracks.video.end >= 2.02)
+    #expect(try MediaInspector.complaints(path) == "")
+  }
 }

@@ -27,8 +27,8 @@ struct RecordedAudio {
   private var begin: Instant?
   /// When the last packet that was fetched is over.
   private var fetched: Instant?
-  /// The end of the last picture, once no more come.
-  private var end: Instant?
+  /// Once no more come: where sound and the last picture end; nil where nothing is to be cut off.
+  private(set) var end: Instant?
   private var loss = AudioLossWatch()
   private var events: [RecordingEvent] = []
   /// Sound that belongs to no picture: from before the first, or after the end of the last.

@@ -12,8 +12,6 @@ import Units
 final class RecorderCore: Sendable {
   typealias Outcome = RecorderState.Outcome
 
-  /// How long samples may rest in the muxer when no further one comes.
-  private static let flushAfter: Duration = .milliseconds(500)
   /// How long the end waits for a stream's listeners, which do nothing but take.
   private static let drainDeadline: Duration = .milliseconds(500)
 
@@ -256,7 +254,7 @@ final class RecorderCore: Sendable {
   private func scheduleFlush() {
     guard !isFlushing.exchange(true, ordering: .acquiringAndReleasing) else { return }
     let written = statistics
-    writingLane.run(at: timekeeper.now + Self.flushAfter) { [weak self] in
+    writingLane.run(at: timekeeper.now + writer.patience) { [weak self] in
       guard let self else { return }
       isFlushing.store(false, ordering: .releasing)
       guard case .recording = state.withLock({ $0.phase }) else { return }

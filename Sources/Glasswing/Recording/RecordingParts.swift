@@ -113,19 +113,21 @@ struct RecordingParts {
   }
 
   /// Completes all files, also where one can't be.
-  mutating func finish() throws(RecorderError) {
+  ///
+  /// - Parameter end: how long the last picture is shown; nil for as long as usual.
+  mutating func finish(showingUntil end: Instant?) throws(RecorderError) {
     var failure: RecorderError?
     do throws(RecorderError) {
       try appendSilence()
     } catch {
       failure = error
     }
-    let muxers = open
+    let (muxers, last) = (open, present)
     ended.removeAll()
     present = nil
     for muxer in muxers {
       do throws(RecorderError) {
-        try finish(muxer)
+        try finish(muxer, showingUntil: muxer === last ? end : nil)
       } catch {
         failure = failure ?? error
       }
@@ -133,10 +135,12 @@ struct RecordingParts {
     if let failure { throw failure }
   }
 
-  private mutating func finish(_ muxer: FragmentedMuxer) throws(RecorderError) {
+  private mutating func finish(
+    _ muxer: FragmentedMuxer, showingUntil end: Instant? = nil
+  ) throws(RecorderError) {
     defer { Self.add(muxer, to: &complete) }
     do throws(MediaError) {
-      try muxer.finish()
+      try muxer.finish(showingUntil: end)
     } catch {
       throw RecorderError(error, path: muxer.file.path)
     }

@@ -33,6 +33,8 @@ final class RecordingWriter: @unchecked Sendable {
   private var parameterSets: [[UInt8]] = []
   private var part = 1
   private var first: Instant?
+  /// From the last picture but one to the last.
+  private var interval: Duration = .zero
   /// The last picture's presentation time.
   private var latest: Instant?
   private(set) var files: [URL] = []
@@ -59,6 +61,9 @@ final class RecordingWriter: @unchecked Sendable {
   /// What is to be forced to the disk from time to time.
   var openFiles: [OutputFile] { audioFile.map { [$0.file] } ?? parts.files }
   var firstFrame: Instant? { first }
+  /// How long samples may rest here when no further one comes: as long as a slow source takes for a picture, since how long
+  /// the last one is shown can't be changed once it is handed over.
+  var patience: Duration { max(.milliseconds(500), min(interval * 5 / 4, .milliseconds(1250))) }
 
   /// Figures over all files; what the recorder counts itself is left at 0.
   var statistics: RecordingStatistics {
@@ -89,6 +94,7 @@ final class RecordingWriter: @unchecked Sendable {
       guard error.cause == .parameterSetsChanged else { throw failure(error) }
       outcome.events.append(try goOn(with: unit))
     }
+    if let latest, let presentation = unit.presentation, presentation > latest { interval = presentation - latest }
     latest = unit.presentation ?? latest
     if first == nil, let presentation = unit.presentation {
       first = presentation
@@ -189,7 +195,7 @@ final class RecordingWriter: @unchecked Sendable {
       return try audioFile.file.checkNotRemoved()
     }
     if files.isEmpty, isNew { RecordingName.giveBack(path) }
-    try parts.finish()
+    try parts.finish(showingUntil: sound?.end)
   }
 
   /// Half a frame's tolerance, since stamps jitter: 4 s at 24 frames a second are 96 frames.

@@ -48,3 +48,13 @@ extension StreamCommand {
     return VideoOut(format, frameRate: rate, target: target)
   }
 }
+
+extension VideoOutFormat {
+  /// What the stream has to deliver for it.
+  var codec: VideoCodec {
+    switch self {
+    case .i420, .y4m: .raw
+    case .hevc, .nut: .hvc1
+    }
+  }
+}

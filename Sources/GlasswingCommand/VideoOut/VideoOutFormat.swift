@@ -1,5 +1,3 @@
-import MWDATCamera
-
 /// What `--video-out` writes.
 enum VideoOutFormat: String, CaseIterable, Hashable, Sendable {
   /// Decoded pictures, nothing between them.
@@ -20,14 +18,6 @@ enum VideoOutFormat: String, CaseIterable, Hashable, Sendable {
     case "hevc", "h265", "265": self = .hevc
     case "nut": self = .nut
     case _: return nil
-    }
-  }
-
-  /// What the stream has to deliver for it.
-  var codec: VideoCodec {
-    switch self {
-    case .i420, .y4m: .raw
-    case .hevc, .nut: .hvc1
     }
   }
 }

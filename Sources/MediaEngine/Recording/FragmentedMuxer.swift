@@ -183,9 +183,12 @@ package final class FragmentedMuxer: Sendable {
   }
 
   /// Writes what is held back and the trailer, and has all of it reach the disk. Later calls throw `.finished`.
+  ///
+  /// - Parameter end: how long the last picture is shown, where that is longer than usual: a slow source's is, and sound
+  ///   goes on beside it. Of no effect on a picture that `flush` has handed over, and beyond 2 s.
   @discardableResult
-  package func finish() throws(MediaError) -> Summary {
-    let summary = try state.withLock { state throws(MediaError) in try state.finish() }
+  package func finish(showingUntil end: Instant? = nil) throws(MediaError) -> Summary {
+    let summary = try state.withLock { state throws(MediaError) in try state.finish(showingUntil: end) }
     try file.synchronize()
     return summary
   }

@@ -13,6 +13,16 @@ struct FragmentedMuxerState: @unchecked Sendable {
     case finished
   }
 
+  private struct Given {
+    var units = 0
+    /// Of the last unit.
+    var end: Int64 = 0
+    var audioPackets = 0
+    var audioDuration: Duration = .zero
+  }
+
+  /// How much longer than usual the last picture may be shown, for sound that goes on beside it.
+  private static let longestLast: Duration = .seconds(2)
   /// Ticks of a second in MP4 and MOV, the clock of MPEG-2 systems; Matroska counts milliseconds.
   private static let ticksPerSecond: Int64 = 90_000
   private static let ticksPerSecondOfMatroska: Int64 = 1000
@@ -29,15 +39,17 @@ struct FragmentedMuxerState: @unchecked Sendable {
   private var isHolding = false
   private var sound: MuxedAudio?
   private(set) var summary = FragmentedMuxer.Summary()
-  /// Of the units that were given to the muxer so far: how many, and where the last one ends. The muxer gathers a fragment
+  /// Of what was given to the muxer so far: how much, and where the last unit ends. The muxer gathers a fragment
   /// before it writes it.
-  private var given = (units: 0, end: Int64(0))
+  private var given = Given()
   /// Once no more units come: where the last one ends, and where the next file's begin.
   private var ended: (last: Duration, next: Duration)?
   /// Whether sound paused between the two.
   private var hasPaused = false
   /// The same of those that are in whole fragments: what stays when a write fails.
-  private var whole = (units: 0, end: Int64(0))
+  private var whole = Given()
+  /// How much sound is held back.
+  private var heldSound: Duration = .zero
 
   init(
     file: OutputFile, container: FragmentedMuxer.Container, video: FragmentedMuxer.VideoTrack, sound: AudioEncoder?,
@@ -63,7 +75,8 @@ struct FragmentedMuxerState: @unchecked Sendable {
     guard let ready = try sound?.hold(packet, at: time) else { return false }
     summary.audioPackets += 1
     summary.audioDuration = summary.audioDuration + ready.duration
-    if let packet = ready.packet { try write(packet) }
+    if let packet = ready.packet { try writeSound(packet) }
+    heldSound = ready.duration
     return true
   }
 
@@ -136,9 +149,9 @@ struct FragmentedMuxerState: @unchecked Sendable {
     if container != .mkv, case .writing = phase { try output.keepNextTime() }
   }
 
-  mutating func finish() throws(MediaError) -> FragmentedMuxer.Summary {
+  mutating func finish(showingUntil end: Instant?) throws(MediaError) -> FragmentedMuxer.Summary {
     try checkWritable()
-    try writeLastHeld()
+    try writeLastHeld(until: end)
     try writeLastAudio()
     do {
       try output.writeTrailer()
@@ -196,13 +209,25 @@ struct FragmentedMuxerState: @unchecked Sendable {
     }
   }
 
-  private mutating func writeLastHeld() throws(MediaError) {
+  private mutating func writeLastHeld(until end: Instant? = nil) throws(MediaError) {
     guard isHolding else { return }
-    try writeHeld(until: held.pointer.pointee.dts.addingSaturating(stamps.frame))
+    let usual = held.pointer.pointee.dts.addingSaturating(stamps.frame)
+    let more = (end.map { stamps.tick(of: $0) } ?? usual).subtractingSaturating(usual)
+    guard more > 0, more <= StampSequence.ticks(Self.longestLast, stamps.timescale) else {
+      return try writeHeld(until: usual)
+    }
+    try writeHeld(until: usual + more)
+    summary.duration = StampSequence.duration(given.end.subtractingSaturating(stamps.first), stamps.timescale)
   }
 
   private mutating func writeLastAudio() throws(MediaError) {
-    if let packet = sound?.release() { try write(packet) }
+    if let packet = sound?.release() { try writeSound(packet) }
+  }
+
+  private mutating func writeSound(_ packet: Packet) throws(MediaError) {
+    try write(packet)
+    given.audioPackets += 1
+    given.audioDuration += heldSound
   }
 
   private mutating func writeHeld(until next: Int64) throws(MediaError) {
@@ -210,7 +235,8 @@ struct FragmentedMuxerState: @unchecked Sendable {
     isHolding = false
     // A fragment that is written now ends before this unit, which begins the next one.
     try write(held)
-    given = (given.units + 1, next)
+    given.units += 1
+    given.end = next
   }
 
   private mutating func write(_ packet: Packet?) throws(MediaError) {
@@ -228,6 +254,8 @@ struct FragmentedMuxerState: @unchecked Sendable {
   private mutating func fail(_ error: MediaError) {
     phase = .failed(error)
     summary.units = whole.units
+    summary.audioPackets = whole.audioPackets
+    summary.audioDuration = whole.audioDuration
     summary.duration =
       whole.units > 0 ? StampSequence.duration(whole.end.subtractingSaturating(stamps.first), stamps.timescale) : .zero
   }
