@@ -36,6 +36,8 @@ package final class SecureTransport: ByteTransport {
     var deadline: LaneTimer?
     /// Called once, when the peer is known.
     var established: (@Sendable (TLSPeer) -> Void)?
+    /// Called once, at the end.
+    var closed: (@Sendable (TLSPeer?, TransportClose) -> Void)?
   }
 
   /// From the first byte to knowing the peer. A handshake takes two round trips.
@@ -61,7 +63,11 @@ package final class SecureTransport: ByteTransport {
     state = Mutex(State(engine: try TLSEngine(configuration)))
   }
 
-  deinit { inner.close() }
+  deinit {
+    inner.close()
+    let (peer, closed) = state.withLock { ($0.peer, $0.closed.take()) }
+    closed?(peer, .closedHere)
+  }
 
   /// Who is at the other end; nil before that is proved.
   package var peer: TLSPeer? { state.withLock { $0.peer } }
@@ -71,15 +77,16 @@ package final class SecureTransport: ByteTransport {
   /// - Parameters:
   ///   - lane: where the deadline is kept; it may be shared by many connections.
   ///   - established: called once when the peer is known, if it ever is. `open` then, or `close`.
-  ///   - closed: called once when there is nothing left, whether `open` was called or not, after the reader's own.
+  ///   - closed: called once at the end, after the reader, with the peer, if it was ever known, and the cause.
   package func begin(
     on lane: any Lane, established: @escaping @Sendable (TLSPeer) -> Void,
-    closed: @escaping @Sendable (TransportClose) -> Void = { _ in }
+    closed: @escaping @Sendable (TLSPeer?, TransportClose) -> Void = { _, _ in }
   ) {
     let begins = state.withLock { state in
       guard !state.hasBegun, !state.isOver else { return false }
       state.hasBegun = true
       state.established = established
+      state.closed = closed
       return true
     }
     guard begins else { return }
@@ -93,10 +100,7 @@ package final class SecureTransport: ByteTransport {
       TransportHandlers(
         received: { [weak self] bytes in self?.received(bytes) },
         writable: { [weak self] in self?.innerWritable() },
-        closed: { [weak self] cause in
-          self?.innerClosed(cause)
-          closed(cause)
-        }))
+        closed: { [weak self] cause in self?.innerClosed(cause) }))
     act { $0.engine.start() }
   }
 
@@ -108,7 +112,7 @@ package final class SecureTransport: ByteTransport {
     let hasBegun = state.withLock { $0.hasBegun }
     guard !hasBegun else { return }
     let lane = timekeeper.makeLane("gw-handshake")
-    begin(on: lane, established: { _ in lane.end() }, closed: { _ in lane.end() })
+    begin(on: lane, established: { _ in lane.end() }, closed: { _, _ in lane.end() })
   }
 
   package func write(_ bytes: [UInt8]) {
@@ -236,10 +240,11 @@ package final class SecureTransport: ByteTransport {
         established?(peer)
       case .writable: courier.deliver(.writable)
       case .over(let cause):
-        let established = state.withLock { $0.established.take() }
+        let (established, closed, peer) = state.withLock { ($0.established.take(), $0.closed.take(), $0.peer) }
         withExtendedLifetime(established) {}
         inner.close()
         courier.deliver(.closed(cause))
+        closed?(peer, cause)
       }
     }
   }

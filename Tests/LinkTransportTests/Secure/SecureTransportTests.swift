@@ -118,13 +118,13 @@ struct SecureTransportTests {
       let wire = MemoryLink.makePair(timekeeper: timekeeper)
       let closes = Observed<TransportClose>()
       let server = try server(wire.glasses)
-      server.begin(on: lane, established: { _ in }, closed: { closes.record($0) })
+      server.begin(on: lane, established: { _ in }, closed: { closes.record($1) })
       wire.app.open(TransportHandlers(received: { _ in }, writable: {}, closed: { _ in }))
       wire.app.write(first)
       timekeeper.advance(by: .milliseconds(4999))
       #expect(closes.values.isEmpty)
       timekeeper.advance(by: .milliseconds(1))
-      #expect(closes.values == [.closedHere])
+      #expect(closes.values == [.failed("the other end did not prove who it is in time")])
     }
     lane.end()
   }
