@@ -43,8 +43,11 @@ enum Step: Hashable, Sendable {
   case startRegistration
   case startUnregistration
   case handleURL
+  case openUpdates
   case readEverything(place: Int)
   case startRecorder(place: Int)
+  /// A sample of sound that the app brings itself.
+  case appendSound(place: Int)
   case finishRecorder(place: Int)
   case releaseRecorder(place: Int)
 
@@ -120,7 +123,8 @@ enum WalkConfiguration: CaseIterable, Hashable, Sendable {
 
 enum WalkPublisher: CaseIterable, Hashable, Sendable {
   case registration, devices, deviceState, linkState, compatibility
-  case sessionStates, sessionErrors, cameraStates, streamStates, streamErrors, frames, audio, streamPhotos, health
+  case sessionStates, sessionErrors, cameraStates, streamStates, streamErrors, frames, audio, continuousAudio,
+    streamPhotos, health
   case photoStates, photos, photoErrors, photoProgress, recording
 }
 
@@ -136,9 +140,10 @@ enum WalkHardware: Hashable, Sendable {
 }
 
 enum WalkMicrophone: CaseIterable, Hashable, Sendable {
-  case feed, tone, silence, file, missing, mute, unmute, fail
+  case feed, tone, silence, file, missing, mute, unmute, fail, inject, validate
 }
 
 enum WalkFeed: CaseIterable, Hashable, Sendable {
-  case pattern, clip, unplayable, missing
+  /// `validate` by a file that can't be played: one that can is set when the disk has it, which no seed decides.
+  case pattern, clip, unplayable, missing, validate
 }

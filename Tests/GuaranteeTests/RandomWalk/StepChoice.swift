@@ -75,8 +75,10 @@ struct StepChoice {
     (3, { _ in .startRegistration }),
     (1, { _ in .startUnregistration }),
     (1, { _ in .handleURL }),
+    (1, { _ in .openUpdates }),
     (4, { .readEverything(place: place(&$0)) }),
     (2, { .startRecorder(place: place(&$0)) }),
+    (2, { .appendSound(place: place(&$0)) }),
     (2, { .finishRecorder(place: place(&$0)) }),
     (1, { .releaseRecorder(place: place(&$0)) }),
   ]

@@ -157,14 +157,25 @@ extension World {
     awaits.begin("handleUrl", within: .seconds(2)) { _ = try? await Wearables.shared.handleUrl(url) }
   }
 
+  func openUpdates() {
+    awaits.begin("openFirmwareUpdate", within: .seconds(2)) { try? await Wearables.shared.openFirmwareUpdate() }
+    awaits.begin("openDATGlassesAppUpdate", within: .seconds(2)) {
+      try? await Wearables.shared.openDATGlassesAppUpdate()
+    }
+  }
+
   /// Everything that may be read at any time.
   func readEverything(_ place: Int) {
     if let camera = pick(place, \.cameras)?.camera {
       _ = camera.stream.statistics
       _ = camera.stream.negotiatedConfiguration
       _ = (camera.state, camera.stream.state)
+      _ = (camera.stream.lastFailure, camera.stream.frameListeners, camera.stream.audioListeners)
+      _ = (camera.stream.audioStatus, camera.stream.wallClockTime(of: CMTime(value: 1, timescale: 1)))
     }
-    if let session = pick(place, \.sessions)?.session { _ = (session.state, session.device?.name, session.deviceId) }
+    if let session = pick(place, \.sessions)?.session {
+      _ = (session.state, session.device?.name, session.deviceId, session.lastFailure, session.pauseReason)
+    }
     _ = (Wearables.shared.registrationState, pick(place, \.selectors)?.activeDevice)
     for identifier in Wearables.shared.devices {
       let device = Wearables.shared.deviceForIdentifier(identifier)
@@ -189,6 +200,11 @@ extension World {
     }
     let old = add(recorder, \.recorders)
     withExtendedLifetime(old) {}
+  }
+
+  func appendSound(_ place: Int) {
+    guard let recorder = pick(place, \.recorders), let sound = Self.sound else { return }
+    _ = try? recorder.append(sound, at: CMTime(value: judge.now.nanoseconds, timescale: 1_000_000_000))
   }
 
   func finishRecorder(_ place: Int) {

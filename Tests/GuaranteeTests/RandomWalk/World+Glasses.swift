@@ -1,8 +1,10 @@
 import Foundation
 import GlasswingTesting
 import LinkProtocol
+import MWDATCamera
 import MWDATCore
 import MWDATMockDevice
+import Units
 
 // What a wearer does to glasses, and a test to the kit.
 extension World {
@@ -55,6 +57,10 @@ extension World {
     case .clip: camera.setCameraFeed(fileURL: media.clip)
     case .unplayable: camera.setCameraFeed(fileURL: media.unplayable)
     case .missing: camera.setCameraFeed(fileURL: URL(fileURLWithPath: "/nowhere/feed.mp4"))
+    case .validate:
+      awaits.begin("setCameraFeed(validating:)", within: .seconds(1)) { [media] in
+        try? await camera.setCameraFeed(validating: media.unplayable)
+      }
     }
   }
 
@@ -69,7 +75,28 @@ extension World {
     case .mute: microphone.setMuted(true)
     case .unmute: microphone.setMuted(false)
     case .fail: microphone.fail()
+    case .inject:
+      guard let buffer = Self.sound else { return }
+      // Ahead, at hand, and too late.
+      for offset: Duration in [.milliseconds(300), .zero, .seconds(-1)] {
+        let instant: Instant = judge.now + offset
+        let time = CMTime(value: instant.nanoseconds, timescale: 1_000_000_000)
+        try? microphone.inject(buffer, at: time)
+      }
+    case .validate:
+      awaits.begin("setAudioFeed(validating:)", within: .seconds(1)) { [media] in
+        try? await microphone.setAudioFeed(validating: media.unplayable)
+      }
     }
+  }
+
+  /// 20 ms of sound.
+  static var sound: AVAudioPCMBuffer? {
+    guard let format = AVAudioFormat(standardFormatWithSampleRate: 16_000, channels: 1),
+      let buffer = AVAudioPCMBuffer(pcmFormat: format, frameCapacity: 320)
+    else { return nil }
+    buffer.frameLength = 320
+    return buffer
   }
 
   func image(_ place: Int, isReadable: Bool) {

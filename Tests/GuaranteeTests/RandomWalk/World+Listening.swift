@@ -39,6 +39,7 @@ extension World {
     case .streamErrors: to(camera?.stream.errorPublisher)
     case .frames: to(camera?.stream.videoFramePublisher)
     case .audio: to(camera?.stream.audioFramePublisher)
+    case .continuousAudio: to(camera?.stream.continuousAudioPublisher)
     case .streamPhotos: to(camera?.stream.photoDataPublisher)
     case .health: to(camera?.stream.healthPublisher)
     case .photoStates: to(camera?.photo.statePublisher)

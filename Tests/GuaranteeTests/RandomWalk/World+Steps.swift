@@ -36,8 +36,10 @@ extension World {
     case .startRegistration: startRegistration()
     case .startUnregistration: startUnregistration()
     case .handleURL: handleURL()
+    case .openUpdates: openUpdates()
     case .readEverything(let place): readEverything(place)
     case .startRecorder(let place): startRecorder(place)
+    case .appendSound(let place): appendSound(place)
     case .finishRecorder(let place): finishRecorder(place)
     case .releaseRecorder(let place): withExtendedLifetime(take(place, \.recorders)) {}
     case .hardware(let place, let action): hardware(place, action)
