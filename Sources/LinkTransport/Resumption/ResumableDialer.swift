@@ -161,15 +161,11 @@ package final class ResumableDialer: Sendable {
   /// One timer for the schedule's next deadline. When that moves later, as it does with all that is heard, the timer
   /// stays: it finds nothing due and is set anew.
   private func keepTime() {
-    let deadline: Instant? = state.withLock { state in
+    // In one step, since this is called on any thread: of two at once the earlier deadline has to stay.
+    let old: LaneTimer? = state.withLock { state in
       guard let next = state.schedule.nextDeadline, next < state.timerDeadline else { return nil }
       state.timerDeadline = next
-      return next
-    }
-    guard let deadline else { return }
-    let timer = lane.run(at: deadline) { [weak self] in self?.timerFired() }
-    let old = state.withLock { state in
-      defer { state.timer = timer }
+      defer { state.timer = lane.run(at: next) { [weak self] in self?.timerFired() } }
       return state.timer
     }
     old?.cancel()

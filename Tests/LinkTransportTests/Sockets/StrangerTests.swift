@@ -103,7 +103,7 @@ struct StrangerTests {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [
       "python3", "-c",
-      "import socket, time; s = socket.create_connection(('127.0.0.1', \(address.port))); s.send(b'x'); time.sleep(600)",
+      "import signal, socket; s = socket.create_connection(('127.0.0.1', \(address.port))); s.send(b'x'); signal.pause()",
     ]
     process.standardInput = FileHandle.nullDevice
     try process.run()
