@@ -135,10 +135,14 @@ package struct AgentSessionMachine: Sendable {
     case .feedback, .failure: return []
     // The endpoint answers these itself.
     case .hello, .goodbye, .ping, .pong, .clockRequest, .clockReply: return []
-    // Only glasses send these.
+    // Of whoever serves the link's peer, not of its session.
+    case .unpair: return []
+    case .pairingRequest: return violation(index, "a pairing on a link that is not for one")
+    // Only glasses send these, or companions to apps.
     case .deviceState, .sessionOpened, .sessionPaused, .sessionResumed, .sessionClosed, .streamStarted,
-      .streamChanged, .streamStopped, .audioChanged, .photoResult:
-      return violation(index, "a message that only glasses send")
+      .streamChanged, .streamStopped, .audioChanged, .photoResult, .pairingAccepted, .glassesListing, .glassesRemoved,
+      .glassesListed, .certificateRequest, .certificateIssued, .pairGlasses, .unpairGlasses, .companionAnswer:
+      return violation(index, "a message that glasses are not sent")
     }
   }
 

@@ -60,6 +60,15 @@ package struct ByteReader {
     return Array(bytes[position..<position + count])
   }
 
+  /// Bytes after their length in 16 bits.
+  package mutating func bytes(_ field: String, atMost limit: Int) throws(LinkProtocolError) -> [UInt8] {
+    let length = Int(try integer(field, as: UInt16.self))
+    guard length <= limit else {
+      throw LinkProtocolError(.badValue(field: field, value: UInt64(length)), stage: .decoding)
+    }
+    return try fixed(length, field)
+  }
+
   package mutating func text(_ field: String) throws(LinkProtocolError) -> String {
     let length = Int(try integer(field, as: UInt16.self))
     guard length <= Text.limit else {

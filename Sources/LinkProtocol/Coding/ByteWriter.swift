@@ -19,6 +19,13 @@ package struct ByteWriter {
     bytes.append(contentsOf: repeatElement(0, count: max(0, count - value.count)))
   }
 
+  /// Bytes after their length in 16 bits, which all fields of this kind are far below.
+  package mutating func bytes(_ value: [UInt8]) {
+    let kept = value.prefix(Int(UInt16.max))
+    integer(UInt16(kept.count))
+    bytes.append(contentsOf: kept)
+  }
+
   /// A text after its length in bytes; one that is longer than `Text.limit` is cut between two characters.
   package mutating func text(_ value: String) {
     let utf8 = Array(Text.cut(value).utf8)

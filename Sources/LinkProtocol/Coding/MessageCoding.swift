@@ -57,6 +57,17 @@ extension Message {
     case .audioChanged(let body): body
     case .photoRequest(let body): body
     case .photoResult(let body): body
+    case .pairingRequest(let body): body
+    case .pairingAccepted(let body): body
+    case .unpair(let body): body
+    case .glassesListing(let body): body
+    case .glassesRemoved(let body): body
+    case .glassesListed(let body): body
+    case .certificateRequest(let body): body
+    case .certificateIssued(let body): body
+    case .pairGlasses(let body): body
+    case .unpairGlasses(let body): body
+    case .companionAnswer(let body): body
     }
   }
 
@@ -86,6 +97,17 @@ extension Message {
     case .audioChanged: self = .audioChanged(try AudioChanged(from: &reader))
     case .photoRequest: self = .photoRequest(try PhotoRequest(from: &reader))
     case .photoResult: self = .photoResult(try PhotoResult(from: &reader))
+    case .pairingRequest: self = .pairingRequest(try PairingRequest(from: &reader))
+    case .pairingAccepted: self = .pairingAccepted(try PairingAccepted(from: &reader))
+    case .unpair: self = .unpair(try Unpair(from: &reader))
+    case .glassesListing: self = .glassesListing(try GlassesListing(from: &reader))
+    case .glassesRemoved: self = .glassesRemoved(try GlassesRemoved(from: &reader))
+    case .glassesListed: self = .glassesListed(try GlassesListed(from: &reader))
+    case .certificateRequest: self = .certificateRequest(try CertificateRequest(from: &reader))
+    case .certificateIssued: self = .certificateIssued(try CertificateIssued(from: &reader))
+    case .pairGlasses: self = .pairGlasses(try PairGlasses(from: &reader))
+    case .unpairGlasses: self = .unpairGlasses(try UnpairGlasses(from: &reader))
+    case .companionAnswer: self = .companionAnswer(try CompanionAnswer(from: &reader))
     }
   }
 }

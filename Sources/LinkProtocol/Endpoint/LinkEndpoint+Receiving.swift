@@ -44,8 +44,8 @@ extension LinkEndpoint {
         continue
       }
       if channel != .control {
-        guard peerVersion != nil else { throw LinkProtocolError(.helloMissing(nil), stage: .hello) }
-        guard hello.role != .glasses else { throw LinkProtocolError(.mediaFromApp(channel), stage: .state) }
+        guard let peerRole else { throw LinkProtocolError(.helloMissing(nil), stage: .hello) }
+        guard peerRole == .glasses else { throw LinkProtocolError(.mediaFrom(peerRole, channel), stage: .state) }
       }
       counters.received[Int(channel.rawValue)].bytes += UInt64(piece.range.count)
       try reassemblers[Int(channel.rawValue)].add(piece, of: bytes, at: now)
@@ -160,7 +160,9 @@ extension LinkEndpoint {
       emit(.message(message))
     case .failure, .deviceState, .sessionOpen, .sessionOpened, .sessionResumed, .sessionClose, .streamStart,
       .streamStarted, .streamChanged, .streamStop, .keyframeRequest,
-      .audioChanged, .photoRequest, .photoResult:
+      .audioChanged, .photoRequest, .photoResult, .pairingRequest, .pairingAccepted, .unpair, .glassesListing,
+      .glassesRemoved, .glassesListed, .certificateRequest, .certificateIssued, .pairGlasses, .unpairGlasses,
+      .companionAnswer:
       emit(.message(message))
     }
   }
@@ -174,17 +176,15 @@ extension LinkEndpoint {
     }
     let isNewer = try Hello.version(of: unit).minor > hello.version.minor
     guard case .hello(let peer) = try Message.decode(unit, peerIsNewer: isNewer) else { return }
-    // One of the two is the glasses.
-    guard (peer.role == .glasses) != (hello.role == .glasses) else {
+    // Glasses are met by apps and companions, a companion by apps.
+    guard peer.role != hello.role else {
       throw LinkProtocolError(.roleMismatch(peer.role), stage: .hello)
     }
     open(peer, at: now)
   }
 
   private func check(_ type: MessageType) throws(LinkProtocolError) {
-    switch (type.direction, hello.role) {
-    case (.both, _), (.toGlasses, .glasses), (.fromGlasses, .app), (.fromGlasses, .companion): break
-    case (.toGlasses, .app), (.toGlasses, .companion), (.fromGlasses, .glasses):
+    guard let peerRole, type.direction.allows(to: hello.role, from: peerRole) else {
       throw LinkProtocolError(.wrongDirection(type), stage: .state)
     }
   }

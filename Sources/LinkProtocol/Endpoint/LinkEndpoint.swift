@@ -11,7 +11,7 @@ package struct LinkEndpoint: Sendable {
     case idle
     /// Our hello has left or waits; the peer's is due.
     case greeting(deadline: Instant)
-    case open(peer: ProtocolVersion)
+    case open(peer: ProtocolVersion, role: LinkRole)
     /// A goodbye waits to leave; then the link closes for this cause.
     case leaving(LinkClose.Cause, deadline: Instant)
     case closed
@@ -207,14 +207,20 @@ package struct LinkEndpoint: Sendable {
 
   /// The peer's version; nil before its hello.
   var peerVersion: ProtocolVersion? {
-    if case .open(let version) = state { return version }
+    if case .open(let version, _) = state { return version }
+    return nil
+  }
+
+  /// The peer's role; nil before its hello.
+  var peerRole: LinkRole? {
+    if case .open(_, let role) = state { return role }
     return nil
   }
 
   mutating func emit(_ event: LinkEvent) { events.append(event) }
 
   mutating func open(_ peer: Hello, at now: Instant) {
-    state = .open(peer: peer.version)
+    state = .open(peer: peer.version, role: peer.role)
     liveness = Liveness(limits: limits, at: now)
     if hello.role != .glasses, peer.role == .glasses { clockExchange = ClockExchange(limits: limits, at: now) }
     scheduler.holdsBack = false

@@ -36,7 +36,7 @@ package struct LinkProtocolError: Error, Hashable, Sendable {
     case helloMissing(MessageType?)
     case helloRepeated
     case wrongDirection(MessageType)
-    case mediaFromApp(Channel)
+    case mediaFrom(LinkRole, Channel)
     /// Of a stream that outlives its connections.
     case unexpectedRecord(StreamRecord)
 
@@ -85,7 +85,7 @@ extension LinkProtocolError: CustomStringConvertible {
     case .helloMissing(let type): "\(type.map { "\($0)" } ?? "media") before the hello"
     case .helloRepeated: "second hello"
     case .wrongDirection(let type): "\(type) from a side that may not send it"
-    case .mediaFromApp(let channel): "\(channel) unit sent to glasses"
+    case .mediaFrom(let role, let channel): "\(channel) unit from \(role == .app ? "an app" : "a companion")"
     case .unexpectedRecord(let record): "\(record) where it has no place"
     case .backlog(let channel): "more \(channel) units wait than the link may hold, and none may be dropped"
     }
@@ -96,14 +96,14 @@ extension LinkProtocolError: CustomStringConvertible {
     switch cause {
     case .notThisProtocol: "check address and port"
     case .versionMismatch: "update the older side"
-    case .roleMismatch: "connect an app or companion to glasses"
+    case .roleMismatch: "connect apps and companions to glasses, and apps to a companion"
     case .backlog: "reconnect; the peer does not read, or the link is too slow"
     case .controlUnitLost: "reconnect; the transport loses bytes"
     case .unitTooLong, .unitTooShort:
       stage == .sending ? "send units within the limits" : "reconnect; report it to the maker of the peer's software"
     case .unknownChannel, .reservedFlags, .emptyChunk, .chunkOutsideUnit, .lastFlagWrong, .totalChanged,
       .assemblyOverflow, .unknownType, .truncated, .trailingBytes, .badValue, .badText, .helloMissing, .helloRepeated,
-      .wrongDirection, .mediaFromApp, .unexpectedRecord:
+      .wrongDirection, .mediaFrom, .unexpectedRecord:
       "reconnect; report it to the maker of the peer's software"
     }
   }

@@ -46,8 +46,9 @@ package struct ProtocolVersion: Hashable, Sendable {
 
 package enum LinkRole: UInt8, Hashable, Sendable, CaseIterable { case app = 1, companion, glasses }
 
-/// What a link is for: an app's session with media, or the companion's standing control link.
-package enum LinkPurpose: UInt8, Hashable, Sendable, CaseIterable { case media = 1, control }
+/// What a link is for: an app's session with media, a standing control link (of a companion to glasses, of an app to its
+/// companion), or a pairing.
+package enum LinkPurpose: UInt8, Hashable, Sendable, CaseIterable { case media = 1, control, pairing }
 
 /// What a side can do, as bits; unknown bits are ignored.
 package struct Capabilities: OptionSet, Hashable, Sendable {
@@ -94,6 +95,8 @@ package struct Goodbye: Hashable, Sendable {
     case unpaired
     /// Something failed on the sender's side; the text says what.
     case internalError
+    /// The sender does not do what the link is for with this peer; the text says why.
+    case refused
   }
   package var reason: Reason
   package var text: String

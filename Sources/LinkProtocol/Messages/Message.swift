@@ -36,6 +36,21 @@ package enum Message: Hashable, Sendable {
   // Photos
   case photoRequest(PhotoRequest)
   case photoResult(PhotoResult)
+
+  // Pairing
+  case pairingRequest(PairingRequest)
+  case pairingAccepted(PairingAccepted)
+  case unpair(Unpair)
+
+  // The companion and apps
+  case glassesListing(GlassesListing)
+  case glassesRemoved(GlassesRemoved)
+  case glassesListed(GlassesListed)
+  case certificateRequest(CertificateRequest)
+  case certificateIssued(CertificateIssued)
+  case pairGlasses(PairGlasses)
+  case unpairGlasses(UnpairGlasses)
+  case companionAnswer(CompanionAnswer)
 }
 
 // MARK: - Identities

@@ -35,17 +35,52 @@ package enum MessageType: UInt16, Hashable, Sendable, CaseIterable {
   case photoRequest = 0x0401
   case photoResult = 0x0402
 
+  // 0x05: pairing
+  case pairingRequest = 0x0501
+  case pairingAccepted = 0x0502
+  case unpair = 0x0503
+
+  // 0x06: the companion and apps
+  case glassesListing = 0x0601
+  case glassesRemoved = 0x0602
+  case glassesListed = 0x0603
+  case certificateRequest = 0x0604
+  case certificateIssued = 0x0605
+  case pairGlasses = 0x0606
+  case unpairGlasses = 0x0607
+  case companionAnswer = 0x0608
+
   /// Who may send it.
-  package enum Direction: Hashable, Sendable { case both, toGlasses, fromGlasses }
+  package enum Direction: Hashable, Sendable {
+    case both
+    /// By an app or a companion, and by glasses to one.
+    case toGlasses, fromGlasses
+    /// By an app, and by a companion to one.
+    case toCompanion, fromCompanion
+
+    /// Whether this may come to a side of one role from one of another.
+    func allows(to role: LinkRole, from peer: LinkRole) -> Bool {
+      switch self {
+      case .both: true
+      case .toGlasses: role == .glasses
+      case .fromGlasses: peer == .glasses
+      case .toCompanion: role == .companion && peer == .app
+      case .fromCompanion: role == .app && peer == .companion
+      }
+    }
+  }
 
   package var direction: Direction {
     switch self {
     case .hello, .goodbye, .ping, .pong, .feedback, .failure: .both
-    case .clockRequest, .sessionOpen, .sessionClose, .streamStart, .streamStop, .keyframeRequest, .photoRequest:
+    case .clockRequest, .sessionOpen, .sessionClose, .streamStart, .streamStop, .keyframeRequest, .photoRequest,
+      .pairingRequest, .unpair:
       .toGlasses
     case .clockReply, .deviceState, .sessionOpened, .sessionPaused, .sessionResumed, .sessionClosed, .streamStarted,
-      .streamChanged, .streamStopped, .audioChanged, .photoResult:
+      .streamChanged, .streamStopped, .audioChanged, .photoResult, .pairingAccepted:
       .fromGlasses
+    case .certificateRequest, .pairGlasses, .unpairGlasses: .toCompanion
+    case .glassesListing, .glassesRemoved, .glassesListed, .certificateIssued, .companionAnswer: .fromCompanion
     }
   }
 }
@@ -77,6 +112,17 @@ extension Message {
     case .audioChanged: .audioChanged
     case .photoRequest: .photoRequest
     case .photoResult: .photoResult
+    case .pairingRequest: .pairingRequest
+    case .pairingAccepted: .pairingAccepted
+    case .unpair: .unpair
+    case .glassesListing: .glassesListing
+    case .glassesRemoved: .glassesRemoved
+    case .glassesListed: .glassesListed
+    case .certificateRequest: .certificateRequest
+    case .certificateIssued: .certificateIssued
+    case .pairGlasses: .pairGlasses
+    case .unpairGlasses: .unpairGlasses
+    case .companionAnswer: .companionAnswer
     }
   }
 }

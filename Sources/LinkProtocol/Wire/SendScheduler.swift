@@ -289,7 +289,10 @@ struct SendScheduler: Sendable {
       return .clockReply(reply)
     case .hello, .goodbye, .ping, .pong, .feedback, .failure, .deviceState, .sessionOpen, .sessionOpened,
       .sessionPaused, .sessionResumed, .sessionClose, .sessionClosed, .streamStart, .streamStarted, .streamChanged,
-      .streamStop, .streamStopped, .keyframeRequest, .audioChanged, .photoRequest, .photoResult:
+      .streamStop, .streamStopped, .keyframeRequest, .audioChanged, .photoRequest, .photoResult, .pairingRequest,
+      .pairingAccepted, .unpair,
+      .glassesListing, .glassesRemoved, .glassesListed, .certificateRequest, .certificateIssued, .pairGlasses,
+      .unpairGlasses, .companionAnswer:
       return message
     }
   }
@@ -302,7 +305,9 @@ extension Message {
     case .streamStopped, .sessionPaused, .sessionClosed: true
     case .hello, .goodbye, .ping, .pong, .clockRequest, .clockReply, .feedback, .failure, .deviceState, .sessionOpen,
       .sessionOpened, .sessionResumed, .sessionClose, .streamStart, .streamStarted, .streamChanged, .streamStop,
-      .keyframeRequest, .audioChanged, .photoRequest, .photoResult:
+      .keyframeRequest, .audioChanged, .photoRequest, .photoResult, .pairingRequest, .pairingAccepted, .unpair,
+      .glassesListing, .glassesRemoved, .glassesListed, .certificateRequest, .certificateIssued, .pairGlasses,
+      .unpairGlasses, .companionAnswer:
       false
     }
   }

@@ -72,6 +72,11 @@ package final class SecureTransport: ByteTransport {
   /// Who is at the other end; nil before that is proved.
   package var peer: TLSPeer? { state.withLock { $0.peer } }
 
+  /// As `TLSEngine.exportedKey`: nil before the peer is known and after the end.
+  package func exportedKey(_ label: String) -> [UInt8]? {
+    state.withLock { $0.isOver ? nil : $0.engine.exportedKey(label) }
+  }
+
   /// Begins without a reader: the server's way, which first has to know whom to give the connection to.
   ///
   /// - Parameters:

@@ -30,7 +30,7 @@ package enum FailureCause: Hashable, Sendable {
         switch goodbye.reason {
         case .finished, .poweringOff, .hingeClosed, .unpaired: .ended
         case .versionMismatch: .incompatible
-        case .protocolViolation, .internalError: .linkLost
+        case .protocolViolation, .internalError, .refused: .linkLost
         }
       case .protocolError(let error):
         if case .versionMismatch = error.cause { .incompatible } else { .linkLost }

@@ -195,7 +195,10 @@ final class SessionCore: Sendable {
       .capabilities
     // The endpoint's own, or what only an app sends.
     case .hello, .goodbye, .ping, .pong, .clockRequest, .clockReply, .sessionOpen, .sessionClose, .streamStart,
-      .streamStop, .keyframeRequest, .photoRequest:
+      .streamStop, .keyframeRequest, .photoRequest, .pairingRequest, .unpair,
+      // What only a companion sends or hears.
+      .pairingAccepted, .glassesListing, .glassesRemoved, .glassesListed, .certificateRequest, .certificateIssued,
+      .pairGlasses, .unpairGlasses, .companionAnswer:
       .nothing
     }
   }

@@ -50,6 +50,7 @@ extension SessionFailure {
       switch goodbye.reason {
       case .finished, .poweringOff, .hingeClosed, .unpaired: endedByDevice(text: goodbye.text)
       case .versionMismatch: SessionFailure(.insufficientSDKVersion, .incompatible, text: goodbye.text)
+      case .refused: unreachable(text: goodbye.text)
       case .protocolViolation, .internalError: linkLost("the glasses gave up", text: goodbye.text)
       }
     case .protocolError(let error):

@@ -150,7 +150,7 @@ struct LeavingTests {
 
     var pair = openPair()
     pair.input(.glasses) { glasses, now in glasses.received(chunk(2, 0, [UInt8](repeating: 0, count: 30)), at: now) }
-    let error = LinkProtocolError(.mediaFromApp(.video), stage: .state)
+    let error = LinkProtocolError(.mediaFrom(.app, .video), stage: .state)
     #expect(pair.takeGlassesEvents() == [.closed(LinkClose(.protocolError(error), at: pair.now))])
   }
 

@@ -42,6 +42,8 @@ struct MessageFixtureTests {
         case .both: "both"
         case .toGlasses: "to glasses"
         case .fromGlasses: "from glasses"
+        case .toCompanion: "to a companion"
+        case .fromCompanion: "from a companion"
         }
       #expect(document.contains("#### `\(type)`, \(code), \(direction)\n"), "\(type)")
       #expect(document.contains("| 0 | type | u16 | \(code) |"), "\(type)")
@@ -152,7 +154,7 @@ struct MessageDecodingTests {
       .totalChanged(.video, sequence: 4), .controlUnitLost(before: 3), .assemblyOverflow(.photo), .unknownType(7),
       .truncated(field: "x"), .trailingBytes(1), .badValue(field: "x", value: 1), .badText(field: "x"),
       .notThisProtocol, .versionMismatch(peer: ProtocolVersion(major: 2, minor: 1)), .roleMismatch(.app),
-      .helloMissing(.ping), .helloMissing(nil), .helloRepeated, .wrongDirection(.streamStart), .mediaFromApp(.video),
+      .helloMissing(.ping), .helloMissing(nil), .helloRepeated, .wrongDirection(.streamStart), .mediaFrom(.app, .video),
       .backlog(.control),
     ]
     for cause in causes {

@@ -275,6 +275,93 @@ let messageFixtures: [MessageFixture] = [
       """,
     isDocumented: false),
   MessageFixture(
+    name: "pairingRequest",
+    message: .pairingRequest(
+      PairingRequest(hostName: "Desk", hostKey: [0x30, 0x59, 1, 2], signature: [0x30, 0x44, 9])),
+    hex: """
+      05 01 00 04 44 65 73 6b 00 04 30 59 01 02 00 03 30 44 09
+      """,
+    isDocumented: true),
+  MessageFixture(
+    name: "pairingAccepted",
+    message: .pairingAccepted(PairingAccepted(agentKey: [0x30, 0x59, 1, 2], signature: [0x30, 0x44, 9])),
+    hex: """
+      05 02 00 04 30 59 01 02 00 03 30 44 09
+      """,
+    isDocumented: true),
+  MessageFixture(
+    name: "unpair",
+    message: .unpair(Unpair()),
+    hex: """
+      05 03
+      """,
+    isDocumented: true),
+  MessageFixture(
+    name: "glassesListing",
+    message: .glassesListing(
+      GlassesListing(
+        identifier: "lab-3", uuid: Array(0x20..<0x30), name: "Lab", model: "Sim 1", pin: fixtureDigest,
+        presence: .connected, addresses: ["10.0.0.2", "::1"], port: 7447,
+        state: DeviceStateReport(batteryLevel: 87, charging: .notCharging, wear: .donned, hinge: .open, thermal: .light)
+      )),
+    hex: """
+      06 01 00 05 6c 61 62 2d 33 20 21 22 23 24 25 26 27 28 29 2a 2b 2c 2d 2e
+      2f 00 03 4c 61 62 00 05 53 69 6d 20 31 a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 aa
+      ab ac ad ae af b0 b1 b2 b3 b4 b5 b6 b7 b8 b9 ba bb bc bd be bf 03 02 00
+      08 31 30 2e 30 2e 30 2e 32 00 03 3a 3a 31 1d 17 57 02 02 02 02
+      """,
+    isDocumented: true),
+  MessageFixture(
+    name: "glassesRemoved",
+    message: .glassesRemoved(GlassesRemoved(identifier: "lab-3")),
+    hex: """
+      06 02 00 05 6c 61 62 2d 33
+      """,
+    isDocumented: true),
+  MessageFixture(
+    name: "glassesListed",
+    message: .glassesListed(GlassesListed()),
+    hex: """
+      06 03
+      """,
+    isDocumented: true),
+  MessageFixture(
+    name: "certificateRequest",
+    message: .certificateRequest(CertificateRequest(appKey: [0x30, 0x59, 1, 2])),
+    hex: """
+      06 04 00 04 30 59 01 02
+      """,
+    isDocumented: true),
+  MessageFixture(
+    name: "certificateIssued",
+    message: .certificateIssued(CertificateIssued(certificate: [0x30, 0x82, 3])),
+    hex: """
+      06 05 00 03 30 82 03
+      """,
+    isDocumented: true),
+  MessageFixture(
+    name: "pairGlasses",
+    message: .pairGlasses(PairGlasses(number: 7, uri: "glasswing://pair?v=1")),
+    hex: """
+      06 06 00 00 00 07 00 14 67 6c 61 73 73 77 69 6e 67 3a 2f 2f 70 61 69 72
+      3f 76 3d 31
+      """,
+    isDocumented: true),
+  MessageFixture(
+    name: "unpairGlasses",
+    message: .unpairGlasses(UnpairGlasses(number: 8, identifier: "lab-3")),
+    hex: """
+      06 07 00 00 00 08 00 05 6c 61 62 2d 33
+      """,
+    isDocumented: true),
+  MessageFixture(
+    name: "companionAnswer",
+    message: .companionAnswer(CompanionAnswer(number: 8, outcome: .doneHere, identifier: "lab-3", text: "away")),
+    hex: """
+      06 08 00 00 00 08 00 08 00 05 6c 61 62 2d 33 00 04 61 77 61 79
+      """,
+    isDocumented: true),
+  MessageFixture(
     name: "sessionClosed, ended by the glasses",
     message: .sessionClosed(SessionClosed(session: SessionID(1), reason: .endedByDevice)),
     hex: """
