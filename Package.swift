@@ -52,8 +52,11 @@ let package = Package(
     .target(name: "Trust", dependencies: ["Units", "COpenSSL"]),
     .target(name: "LinkTransport", dependencies: ["Units", "LinkProtocol", "Trust", "CSockets"]),
 
+    // The companion
+    .target(name: "Companion", dependencies: ["Units", "LinkProtocol", "LinkTransport", "Trust"]),
+
     // The interface
-    .target(name: "MWDATCore", dependencies: ["Units", "LinkProtocol", "LinkTransport"]),
+    .target(name: "MWDATCore", dependencies: ["Units", "LinkProtocol", "LinkTransport", "Trust"]),
     .target(
       name: "MWDATCamera",
       dependencies: ["Units", "LinkProtocol", "LinkTransport", "MWDATCore", "MediaEngine", "PortableMedia"]),
@@ -81,7 +84,7 @@ let package = Package(
       name: "GlasswingCommand",
       dependencies: [
         "Units", "LinkProtocol", "LinkTransport", "PortableMedia", "MediaEngine", "MediaEncoding", "MWDATCore",
-        "MWDATCamera", "GlassesAgent", "MWDATMockDevice", "Glasswing", "GlasswingTesting",
+        "MWDATCamera", "GlassesAgent", "Companion", "MWDATMockDevice", "Glasswing", "GlasswingTesting",
       ]),
 
     // Tests
@@ -97,6 +100,7 @@ let package = Package(
     .testTarget(name: "MediaEncodingTests", dependencies: ["MediaEncoding", "MediaEngine", "CHEIF", "TestSupport"]),
     .testTarget(name: "LinkTransportTests", dependencies: ["LinkTransport", "Trust", "TestSupport"]),
     .testTarget(name: "GlassesAgentTests", dependencies: ["GlassesAgent", "MediaEngine", "TestSupport"]),
+    .testTarget(name: "CompanionTests", dependencies: ["Companion", "MWDATCore", "TestSupport"]),
     .testTarget(name: "MWDATCoreTests", dependencies: ["MWDATCore", "TestSupport"]),
     .testTarget(name: "MWDATCameraTests", dependencies: ["MWDATCamera", "MediaEngine", "TestSupport"]),
     .testTarget(

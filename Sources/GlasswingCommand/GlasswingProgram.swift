@@ -12,6 +12,7 @@ enum GlasswingProgram {
     // Detached: the main actor's thread is the one that waits for signals.
     Task.detached {
       let status = await run(words)
+      CompanionAccess.shared.end()
       Terminal.restore()
       exit(status.rawValue)
     }
@@ -37,6 +38,9 @@ enum GlasswingProgram {
     case .stream: try await StreamCommand(arguments).run()
     case .photo: try await PhotoCommand(arguments).run()
     case .demo: try await DemoCommand(arguments).run()
+    case .pair, .unpair: try await PairCommand(arguments).run()
+    case .devices: try await DevicesCommand(arguments).run()
+    case .companion: try await CompanionCommand(arguments).run()
     case .bench: try await BenchCommand(arguments).run()
     case .doctor: try await DoctorCommand(arguments).run()
     case .completions: try completions(arguments)

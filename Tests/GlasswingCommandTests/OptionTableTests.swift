@@ -82,7 +82,7 @@ struct OptionTableTests {
       let spec = OptionTable.spec(option, in: command)
       for name in [spec.flag] + (spec.short.map { ["-\($0)"] } ?? []) {
         var words = [command.rawValue, name] + (Self.sample(spec.value).map { [$0] } ?? [])
-        if let operand = OptionTable.spec(command).operand { words.append(operand.choices[0].name) }
+        if let operand = OptionTable.spec(command).operand { words.append(operand.choices.first?.name ?? "Lab") }
         for required in OptionTable.spec(command).required where required != option {
           words += [Self.flag(required), Self.sample(OptionTable.spec(required).value) ?? ""]
         }
@@ -115,6 +115,7 @@ struct OptionTableTests {
     case .bitrate: "2M"
     case .count: "3"
     case .choice(let names): names[0]
+    case .text: "Lab"
     }
   }
 }

@@ -8,10 +8,12 @@ import Testing
   private func makeGlasses(_ device: String = "lab-3", name: String = "Lab") throws -> PairedGlasses.Glasses {
     let identifier = try #require(GlassesIdentifier(device))
     let pin = try #require(KeyPin(bytes: Array(0..<32)))
+    let uuid = try #require(UUID(uuidString: "6F9619FF-8B86-4011-B42D-00C04FC964FF"))
     let addresses = try ["10.0.0.1", "fe80::1%eth0"].map { try #require(HostAddress($0)) }
     return try #require(
       PairedGlasses.Glasses(
-        device: identifier, name: name, model: "", pin: pin, addresses: addresses, port: 7447))
+        device: identifier, uuid: uuid, name: name,
+        model: "", pin: pin, addresses: addresses, port: 7447))
   }
 
   private func makeHost(_ name: String, _ key: PublicKey) throws -> PairedHosts.Host {
@@ -38,7 +40,8 @@ import Testing
             "model" : "",
             "name" : "Lab",
             "pin" : "aaaqeayeaudaocajbifqydiob4ibceqtcqkrmfyydenbwha5dypq",
-            "port" : 7447
+            "port" : 7447,
+            "uuid" : "6F9619FF-8B86-4011-B42D-00C04FC964FF"
           }
         ],
         "version" : 1

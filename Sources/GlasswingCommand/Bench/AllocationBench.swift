@@ -106,7 +106,7 @@ struct AllocationBench {
       videoCodec: usual.videoCodec,
       audioCodec: withAudio ? .pcm(sampleRate: .rate48000, numberOfChannels: 2) : nil, resolution: usual.resolution,
       frameRate: usual.frameRate)
-    let camera = try await SimulatedCamera.open(arguments, configuration)
+    let camera = try await OpenCamera.open(arguments, configuration)
     let end = ResumeOnce<String?>()
     let marks = Mutex(Marks())
     let watch = StreamWatch(camera.stream) { end.resume(with: $0 ?? "the stream stopped") }

@@ -130,7 +130,7 @@ struct AudioBench {
       videoCodec: usual.videoCodec,
       audioCodec: withAudio ? .pcm(sampleRate: .rate48000, numberOfChannels: 2) : nil,
       resolution: usual.resolution, frameRate: usual.frameRate)
-    let camera = try await SimulatedCamera.open(arguments, configuration)
+    let camera = try await OpenCamera.open(arguments, configuration)
     let stream = camera.stream
     let end = ResumeOnce<String?>()
     let meter = Meter(timekeeper: timekeeper, length: length)

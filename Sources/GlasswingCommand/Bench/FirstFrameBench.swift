@@ -35,7 +35,7 @@ struct FirstFrameBench {
 
   func run() async throws(CommandFailure) -> Figures {
     let feed = arguments.givenText(.feed)
-    let camera = try await SimulatedCamera.open(arguments, arguments.configuration(.raw))
+    let camera = try await OpenCamera.open(arguments, arguments.configuration(.raw))
     var times: [Duration] = []
     var failure: String?
     for _ in 0..<(arguments.count(.runs) ?? 20) where failure == nil && Interruption.shared.signal == nil {

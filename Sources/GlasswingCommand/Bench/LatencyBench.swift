@@ -97,7 +97,7 @@ struct LatencyBench {
 
   private func wholeWay() async throws(CommandFailure) -> ([Duration], Int) {
     let feed = arguments.givenText(.feed)
-    let camera = try await SimulatedCamera.open(arguments, arguments.configuration(.raw))
+    let camera = try await OpenCamera.open(arguments, arguments.configuration(.raw))
     let stream = camera.stream
     let end = ResumeOnce<String?>()
     let ages = Mutex<[Duration]>([])

@@ -40,7 +40,7 @@ final class DemoCommand: Sendable {
     try files.check()
     let viewer = try Viewer(timekeeper: timekeeper)
     let configuration = arguments.configuration(.hvc1)
-    let camera = try await SimulatedCamera.open(arguments, configuration)
+    let camera = try await OpenCamera.open(arguments, configuration)
     let stream = camera.stream
     let watch = StreamWatch(stream) { [end] in end.resume(with: .stream($0)) }
     let tokens = ListenerTokenBag()

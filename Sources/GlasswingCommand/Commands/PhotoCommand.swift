@@ -65,7 +65,7 @@ struct PhotoCommand {
   }
 
   func run() async throws(CommandFailure) -> ExitStatus {
-    try arguments.checkSimulated()
+    try arguments.checkGlasses()
     try arguments.checkFiles()
     let format = try Self.format(asked: arguments.givenText(.format), path: path)
     let end = ResumeOnce<End>()
@@ -91,7 +91,7 @@ struct PhotoCommand {
     let feed = arguments.givenText(.feed)
     // A small stream: the photo comes from the camera at its full size whatever the stream's is.
     let configuration = StreamConfiguration(videoCodec: .hvc1, resolution: .low, frameRate: 15)
-    let camera = try await SimulatedCamera.open(arguments, configuration)
+    let camera = try await OpenCamera.open(arguments, configuration)
     let stream = camera.stream
     let watch = StreamWatch(stream) { end.resume(with: .failed($0)) }
     let tokens = ListenerTokenBag()

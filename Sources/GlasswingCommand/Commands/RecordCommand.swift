@@ -67,7 +67,7 @@ struct RecordCommand {
   }
 
   func run() async throws(CommandFailure) -> ExitStatus {
-    try arguments.checkSimulated()
+    try arguments.checkGlasses()
     try arguments.checkAudio()
     try arguments.checkFiles()
     let end = ResumeOnce<End>()
@@ -75,9 +75,9 @@ struct RecordCommand {
     Interruption.shared.whenRaised { _ in end.resume(with: .signal) }
     let recorder = try makeRecorder()
     let configuration = arguments.configuration(.hvc1)
-    let camera: SimulatedCamera
+    let camera: OpenCamera
     do throws(CommandFailure) {
-      camera = try await SimulatedCamera.open(arguments, configuration)
+      camera = try await OpenCamera.open(arguments, configuration)
     } catch {
       // Takes the claimed name back.
       _ = try? await recorder.finish()
@@ -244,11 +244,6 @@ private final class RecordedFiles: Sendable {
   var urls: [URL] { state.withLock { $0 } }
 
   func add(_ file: URL) { state.withLock { if $0.last != file { $0.append(file) } } }
-}
-
-extension ResumeOnce {
-  /// The value, once there is one. To be asked for once.
-  func value() async -> Value { await withCheckedContinuation { store($0) } }
 }
 
 extension CommandFailure {

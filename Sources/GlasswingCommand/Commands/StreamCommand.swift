@@ -89,7 +89,7 @@ struct StreamCommand {
   }
 
   func run() async throws(CommandFailure) -> ExitStatus {
-    try arguments.checkSimulated()
+    try arguments.checkGlasses()
     try arguments.checkAudio()
     try arguments.checkFiles()
     let end = ResumeOnce<End>()
@@ -99,10 +99,10 @@ struct StreamCommand {
     let recorder = try makeRecorder()
     let configuration = arguments.configuration(format?.codec ?? .hvc1)
     let pictures: VideoOut?
-    let camera: SimulatedCamera
+    let camera: OpenCamera
     do throws(CommandFailure) {
       pictures = try await openVideoOut(format)
-      camera = try await SimulatedCamera.open(arguments, configuration)
+      camera = try await OpenCamera.open(arguments, configuration)
     } catch {
       // Takes the claimed name back.
       _ = try? await recorder?.finish()

@@ -55,7 +55,7 @@ private enum BashCompletion {
     switch first {
     case .file: body = "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$current\")); return"
     case .folder: body = "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$current\")); return"
-    case .duration, .bitrate, .count: body = "return"
+    case .duration, .bitrate, .count, .text: body = "return"
     case .choice:
       var names: [String] = []
       for case .choice(let more) in kinds { names += more.filter { !names.contains($0) } }
@@ -87,7 +87,8 @@ private enum ZshCompletion {
       lines.append("      _arguments \\")
       var parts = spec.options.flatMap { arguments(OptionTable.spec($0, in: spec.command)) }
       if let operand = spec.operand {
-        parts.append("1:\(operand.placeholder):(\(operand.choices.map(\.name).joined(separator: " ")))")
+        let choices = operand.choices.map(\.name).joined(separator: " ")
+        parts.append("1:\(operand.placeholder):" + (choices.isEmpty ? " " : "(\(choices))"))
       }
       lines += parts.enumerated().map { index, part in
         "        " + Completions.quoted(part) + (index == parts.count - 1 ? "" : " \\")
@@ -106,7 +107,7 @@ private enum ZshCompletion {
     switch value {
     case .file: action = ":\(value.placeholder):_files"
     case .folder: action = ":\(value.placeholder):_files -/"
-    case .duration, .bitrate, .count: action = ":\(value.placeholder): "
+    case .duration, .bitrate, .count, .text: action = ":\(value.placeholder): "
     case .choice(let choices): action = ":value:(\(choices.joined(separator: " ")))"
     }
     return names.map { $0 + help + action }
@@ -148,7 +149,7 @@ private enum FishCompletion {
     case nil: break
     case .file: words += " -r -F"
     case .folder: words += " -x -a '(__fish_complete_directories)'"
-    case .duration, .bitrate, .count: words += " -x"
+    case .duration, .bitrate, .count, .text: words += " -x"
     case .choice(let names): words += " -x -a '\(names.joined(separator: " "))'"
     }
     return words + " -d " + Completions.quoted(HelpText.text(spec))

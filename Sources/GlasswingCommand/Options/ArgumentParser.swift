@@ -138,7 +138,7 @@ struct ArgumentParser {
       throw failure("\"\(word)\" is one word too many")
     }
     let names = operand.choices.map(\.name)
-    guard names.contains(word) else {
+    guard names.isEmpty || names.contains(word) else {
       let hint = Suggestion.nearest(to: word, among: names).map { " (did you mean \($0)?)" } ?? ""
       throw failure("\"\(word)\" is none of \(names.joined(separator: ", "))\(hint)")
     }
@@ -147,6 +147,7 @@ struct ArgumentParser {
 
   private func checkRequired() throws(CommandFailure) {
     if let operand = spec.operand, operand.isRequired, arguments.operand == nil {
+      guard !operand.choices.isEmpty else { throw failure("needs \(operand.placeholder)") }
       throw failure("needs one of \(operand.choices.map(\.name).joined(separator: ", "))")
     }
     for option in spec.required where !arguments.has(option) {

@@ -3,6 +3,7 @@
 /// The raw value is the long name. What it means, its value and its short name are in `OptionTable`.
 enum Option: String, CaseIterable, Hashable, Sendable {
   case simulate
+  case device
   case feed
   case resolution
   case fps
@@ -56,6 +57,10 @@ enum Command: String, CaseIterable, Hashable, Sendable {
   case stream
   case photo
   case demo
+  case pair
+  case devices
+  case unpair
+  case companion
   case bench
   case doctor
   case completions
@@ -72,6 +77,7 @@ struct OperandSpec: Sendable {
 
   let placeholder: String
   let isRequired: Bool
+  /// Without any, every word is taken.
   let choices: [Choice]
 }
 

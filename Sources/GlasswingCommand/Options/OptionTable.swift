@@ -8,6 +8,10 @@ enum OptionTable {
     switch option {
     case .simulate:
       OptionSpec(option, help: "use simulated glasses")
+    case .device:
+      OptionSpec(
+        option, short: "d", value: .text("GLASSES"),
+        help: "which paired glasses, by name or identifier; without it those that are connected first")
     case .feed:
       OptionSpec(
         option, value: .file,
@@ -89,6 +93,10 @@ enum OptionTable {
     case .stream: stream
     case .photo: photo
     case .demo: demo
+    case .pair: pair
+    case .devices: devices
+    case .unpair: unpair
+    case .companion: companion
     case .bench: bench
     case .doctor: doctor
     case .completions: completions
@@ -113,7 +121,7 @@ enum OptionTable {
         + "Without --seconds, Ctrl-C is the regular end and the exit code is 0.",
     ],
     options: [
-      .output, .seconds, .simulate, .feed, .resolution, .fps, .bitrate, .noAudio, .audioRate, .audioChannels,
+      .output, .seconds, .device, .simulate, .feed, .resolution, .fps, .bitrate, .noAudio, .audioRate, .audioChannels,
       .audioCodec, .container,
       .force, .json, .quiet,
     ],
@@ -141,7 +149,8 @@ enum OptionTable {
         + "exit code is 0.",
     ],
     options: [
-      .audioOut, .videoOut, .format, .seconds, .simulate, .feed, .resolution, .fps, .bitrate, .noAudio, .audioRate,
+      .audioOut, .videoOut, .format, .seconds, .device, .simulate, .feed, .resolution, .fps, .bitrate, .noAudio,
+      .audioRate,
       .audioChannels, .force, .json, .quiet,
     ],
     examples: [
@@ -158,7 +167,7 @@ enum OptionTable {
       "Takes one photo at the full size of the glasses' camera while they stream, as an app would, and writes the "
         + "very bytes that came over the link."
     ],
-    options: [.output, .format, .simulate, .feed, .force, .json, .quiet],
+    options: [.output, .format, .device, .simulate, .feed, .force, .json, .quiet],
     required: [.output],
     examples: [
       .init(line: "glasswing photo --simulate -o shot.jpg", help: "a photo of the test pattern"),
@@ -179,6 +188,48 @@ enum OptionTable {
       .init(line: "glasswing demo", help: "the test pattern"),
       .init(line: "glasswing demo --feed street.mp4 --resolution high", help: "a film"),
     ])
+
+  private static let pair = CommandSpec(
+    .pair, summary: "pair with glasses",
+    details: [
+      "Pairs this host with the glasses that showed the text, which begins with glasswing://pair: put it in quotes, since "
+        + "shells make something of its signs. It is good for one pairing and a few minutes. With - it is read from "
+        + "standard input, where other programs can't see it.",
+      "Afterwards every program of this user can use the glasses. They are found by DNS-SD where Avahi runs, else at "
+        + "the addresses that they had last.",
+    ],
+    operand: OperandSpec(placeholder: "URI", isRequired: true, choices: []),
+    options: [.json, .quiet],
+    examples: [
+      .init(line: "glasswing pair 'glasswing://pair?v=1&host=...'", help: "with what the glasses show")
+    ])
+
+  private static let devices = CommandSpec(
+    .devices, summary: "list the paired glasses",
+    details: [
+      "Lists the paired glasses: name, identifier, whether they are connected, battery, and where they were last."
+    ],
+    options: [.json], examples: [.init(line: "glasswing devices --json", help: "for a script")])
+
+  private static let unpair = CommandSpec(
+    .unpair, summary: "part from glasses",
+    details: [
+      "Forgets the glasses, and tells them if they are on: programs of this host that use them are told goodbye. "
+        + "Glasses that are off go on knowing this host, which they can forget by glasses-ctl unpair."
+    ],
+    operand: OperandSpec(placeholder: "GLASSES", isRequired: true, choices: []),
+    options: [.json, .quiet],
+    examples: [.init(line: "glasswing unpair lab-3", help: "by identifier or name")])
+
+  private static let companion = CommandSpec(
+    .companion, summary: "serve this user's programs",
+    details: [
+      "Keeps the host's key, the list of paired glasses and a link to each, and lets this user's programs in at them, "
+        + "until Ctrl-C. The other commands bring a companion along where none runs; programs that use the library "
+        + "need this one. What it keeps is in ~/.local/state/glasswing/companion, or in the folder named by "
+        + "GLASSWING_COMPANION_DIR."
+    ],
+    options: [.quiet])
 
   private static let bench = CommandSpec(
     .bench, summary: "measure this machine",

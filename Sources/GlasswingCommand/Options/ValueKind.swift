@@ -12,6 +12,8 @@ enum ValueKind: Hashable, Sendable {
   case bitrate(ClosedRange<Bitrate>)
   case count(ClosedRange<Int>)
   case choice([String])
+  /// Any text but an empty one, shown in help by this word.
+  case text(String)
 
   /// As help shows it.
   var placeholder: String {
@@ -22,6 +24,7 @@ enum ValueKind: Hashable, Sendable {
     case .bitrate: "RATE"
     case .count: "N"
     case .choice(let names): names.joined(separator: "|")
+    case .text(let placeholder): placeholder
     }
   }
 
@@ -53,6 +56,9 @@ enum ValueKind: Hashable, Sendable {
         throw ValueProblem("\"\(text)\" is no whole number from \(range.lowerBound) to \(range.upperBound)")
       }
       return .count(count)
+    case .text:
+      guard !text.isEmpty else { throw ValueProblem("needs a text, not an empty one") }
+      return .text(text)
     case .choice(let names):
       guard names.contains(text) else {
         let hint = Suggestion.nearest(to: text, among: names).map { " (did you mean \($0)?)" } ?? ""

@@ -32,6 +32,9 @@ package final class ResumeOnce<Value: Sendable>: Sendable {
     if let early { continuation.resume(returning: early) }
   }
 
+  /// Waits for the value. Once, in place of `store`.
+  package func value() async -> Value { await withCheckedContinuation { store($0) } }
+
   /// True for the one call that decided the value.
   @discardableResult
   package func resume(with value: Value) -> Bool {

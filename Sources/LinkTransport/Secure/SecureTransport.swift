@@ -27,6 +27,7 @@ package final class SecureTransport: ByteTransport {
   private struct State: @unchecked Sendable {
     let engine: TLSEngine
     var peer: TLSPeer?
+    var failure: TLSError?
     /// What the reader has not consumed.
     var shares = FIFO<Share>()
     var hasBegun = false
@@ -71,6 +72,9 @@ package final class SecureTransport: ByteTransport {
 
   /// Who is at the other end; nil before that is proved.
   package var peer: TLSPeer? { state.withLock { $0.peer } }
+
+  /// Why TLS ended it; nil before, and where something else did. Set before `closed` is told.
+  package var failure: TLSError? { state.withLock { $0.failure } }
 
   /// As `TLSEngine.exportedKey`: nil before the peer is known and after the end.
   package func exportedKey(_ label: String) -> [UInt8]? {
@@ -217,7 +221,9 @@ package final class SecureTransport: ByteTransport {
         case .closed:
           state.isFinished = true
           end(&state, .peerClosed)
-        case .failed(let error): end(&state, .failed(error.description))
+        case .failed(let error):
+          state.failure = error
+          end(&state, .failed(error.description))
         }
       }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import LinkTransport
 import Synchronization
 
 /// The entry to the interface: configure it once, then use `shared`.
@@ -7,6 +8,7 @@ public enum Wearables {
     var shared: SharedWearables?
     var information: AppInformation?
     var problems: [ConfigurationProblem] = []
+    var dial: @Sendable () -> (any ByteTransport)? = CompanionEnvironment.dialer()
   }
 
   private static let state = Mutex(State())
@@ -24,11 +26,17 @@ public enum Wearables {
       Log.warning("Wearables.configure: " + problems.map(\.text).joined(separator: "; "))
       throw first.error
     }
-    let shared = SharedWearables(environment: NoCompanionEnvironment())
+    let dial: (@Sendable () -> (any ByteTransport)?)? = state.withLock { state in
+      guard state.shared == nil else { return nil }
+      // First, since the environment tells it to the companion.
+      state.information = information
+      return state.dial
+    }
+    guard let dial else { throw .alreadyConfigured }
+    let shared = SharedWearables(environment: CompanionEnvironment(dial: dial))
     let isFirst = state.withLock { state in
       guard state.shared == nil else { return false }
       state.shared = shared
-      state.information = information
       return true
     }
     guard isFirst else { throw .alreadyConfigured }
@@ -54,22 +62,31 @@ extension Wearables {
   /// What the app says of itself; nil when the mock was enabled without `configure()`.
   package static var appInformation: AppInformation? { state.withLock { $0.information } }
 
+  /// How the companion is reached, from now on: for programs that bring one along. Before `configure()`.
+  package static func setCompanionDial(_ dial: @escaping @Sendable () -> (any ByteTransport)?) {
+    state.withLock { $0.dial = dial }
+  }
+
   /// The object behind `shared`; nil when not configured.
   package static var sharedIfConfigured: SharedWearables? { state.withLock { $0.shared } }
 
   /// Puts an environment behind `shared`, configuring it if that was not done. Listeners stay subscribed and hear what
   /// differs.
   package static func install(_ environment: any WearablesEnvironment) {
-    let shared = state.withLock { state in
-      let shared = state.shared ?? SharedWearables(environment: NoCompanionEnvironment())
-      state.shared = shared
-      return shared
+    if let present = sharedIfConfigured { return present.use(environment) }
+    // Made with no lock held: it asks the environment.
+    let new = SharedWearables(environment: environment)
+    let other = state.withLock { state in
+      defer { state.shared = state.shared ?? new }
+      return state.shared
     }
-    shared.use(environment)
+    other?.use(environment)
   }
 
   /// Puts the environment of a process without mock back, if this one is in place. The environment ends its own links.
   package static func uninstall(_ environment: any WearablesEnvironment) {
-    sharedIfConfigured?.use(NoCompanionEnvironment(), insteadOf: environment)
+    // A program that was never configured, as a test, does not look for real glasses afterwards.
+    let dial = state.withLock { $0.information == nil ? nil : $0.dial }
+    sharedIfConfigured?.use(CompanionEnvironment(dial: dial), insteadOf: environment)
   }
 }

@@ -203,11 +203,7 @@ final class MockEnvironment: WearablesEnvironment {
       return (glasses, Nonce(from: &state.generator))
     }
     guard let (glasses, nonce) = found else { throw .noEligibleDevice }
-    let app = Wearables.appInformation
-    let hello = Hello(
-      role: .app, capabilities: [.videoHEVC, .photoJPEG, .photoHEIC, .audioPCM, .audioOpus],
-      identifier: app?.bundleIdentifier ?? ProcessInfo.processInfo.processName,
-      name: app?.name ?? ProcessInfo.processInfo.processName, softwareVersion: app?.version ?? "", nonce: nonce)
+    let hello = Hello.app(Wearables.appInformation, nonce: nonce)
     let wire = MemoryLink.makePair(timekeeper: timekeeper)
     let pair = glasses.link.join(app: wire.app, glasses: wire.glasses)
     glasses.agent.accept(pair.glasses)

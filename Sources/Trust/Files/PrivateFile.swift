@@ -5,7 +5,7 @@ import Glibc
 /// A file has mode 0600 and lies in a folder of mode 0700; one that others could have read or changed is refused and not
 /// repaired, since nobody knows what was done with it. Links are not followed. Writing blocks until the content and its
 /// name are on the disk: after a crash or a power cut the file has all of its old content or all of the new.
-enum PrivateFile {
+package enum PrivateFile {
   /// All of a file's bytes; nil when there is none.
   static func read(_ path: String, atMost limit: Int) throws(PrivateFileError) -> [UInt8]? {
     // Without waiting, so that a pipe by this name does not hold the process up.
@@ -82,6 +82,13 @@ enum PrivateFile {
       throw PrivateFileError(.system(call: "write", code: code), path: path)
     }
     return new
+  }
+
+  /// Makes a folder for private files, and those above it that are missing, all of mode 0700; one that is there must be
+  /// its user's alone.
+  package static func prepareFolder(_ path: String) throws(PrivateFileError) {
+    try makeFolder(path)
+    try checkFolder(path)
   }
 
   /// The folder and those above it that are missing, all of mode 0700.

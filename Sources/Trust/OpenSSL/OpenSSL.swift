@@ -6,7 +6,14 @@ import COpenSSL
 /// connection on the same thread, look failed; so each entry from outside begins with `clearErrors`, and who fails takes
 /// the queue along.
 enum OpenSSL {
-  static func clearErrors() { ERR_clear_error() }
+  /// OpenSSL stays usable until the process is gone. By itself it takes its tables down when `exit` is called, under
+  /// threads that are still in it.
+  private static let isReady = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+
+  static func clearErrors() {
+    _ = isReady
+    ERR_clear_error()
+  }
 
   /// What OpenSSL says went wrong first, the rest with it; the queue is empty afterwards.
   static func takeError() -> OpenSSLFailure {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The glasses that a host is paired with, and where they were last.
 package struct PairedGlasses: StoreContent {
   package static let longest = 1_048_576
@@ -5,6 +7,8 @@ package struct PairedGlasses: StoreContent {
 
   package struct Glasses: Codable, Hashable, Sendable {
     package let device: GlassesIdentifier
+    /// Theirs as long as they are paired.
+    package let uuid: UUID
     package let name: String
     package let model: String
     package let pin: KeyPin
@@ -14,12 +18,14 @@ package struct PairedGlasses: StoreContent {
 
     /// Nil for names that can't be shown (a model may be unknown, that is empty), port 0, and addresses beyond the limit.
     package init?(
-      device: GlassesIdentifier, name: String, model: String, pin: KeyPin, addresses: [HostAddress], port: UInt16
+      device: GlassesIdentifier, uuid: UUID = UUID(), name: String, model: String, pin: KeyPin,
+      addresses: [HostAddress], port: UInt16
     ) {
       guard DisplayText.isAcceptable(name), model.isEmpty || DisplayText.isAcceptable(model), port > 0,
         addresses.count <= PairingURI.mostAddresses
       else { return nil }
       self.device = device
+      self.uuid = uuid
       self.name = name
       self.model = model
       self.pin = pin
@@ -31,6 +37,7 @@ package struct PairedGlasses: StoreContent {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       let glasses = Glasses(
         device: try container.decode(GlassesIdentifier.self, forKey: .device),
+        uuid: try container.decode(UUID.self, forKey: .uuid),
         name: try container.decode(String.self, forKey: .name),
         model: try container.decode(String.self, forKey: .model),
         pin: try container.decode(KeyPin.self, forKey: .pin),
@@ -43,10 +50,20 @@ package struct PairedGlasses: StoreContent {
       self = glasses
     }
 
+    /// Those that were paired before, and are again.
+    package func with(uuid: UUID) -> Glasses? {
+      Glasses(device: device, uuid: uuid, name: name, model: model, pin: pin, addresses: addresses, port: port)
+    }
+
+    /// As they call themselves now.
+    package func called(_ name: String, model: String) -> Glasses? {
+      Glasses(device: device, uuid: uuid, name: name, model: model, pin: pin, addresses: addresses, port: port)
+    }
+
     /// Found at another place.
     package func at(_ addresses: [HostAddress], port: UInt16) -> Glasses? {
       Glasses(
-        device: device, name: name, model: model, pin: pin,
+        device: device, uuid: uuid, name: name, model: model, pin: pin,
         addresses: Array(addresses.prefix(PairingURI.mostAddresses)), port: port)
     }
   }

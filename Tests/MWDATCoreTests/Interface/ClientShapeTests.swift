@@ -28,7 +28,7 @@ struct ClientShapeTests {
   @Test("Every asynchronous call has its typed error")
   func typedErrors() async {
     let wearables: any WearablesInterface = SharedWearables(
-      environment: NoCompanionEnvironment(timekeeper: ManualTimekeeper()))
+      environment: CompanionEnvironment(timekeeper: ManualTimekeeper(), dial: nil))
     do { try await wearables.startRegistration() } catch {
       switch error {
       case .alreadyRegistered, .configurationInvalid, .metaAINotInstalled, .networkUnavailable, .unknown: break

@@ -164,7 +164,7 @@ struct SharedWearablesTests {
   @Test("Replacing an environment that is not in place does nothing")
   func notInPlace() {
     let other = FakeEnvironment(timekeeper)
-    wearables.use(NoCompanionEnvironment(timekeeper: timekeeper), insteadOf: other)
+    wearables.use(CompanionEnvironment(timekeeper: timekeeper, dial: nil), insteadOf: other)
     #expect(wearables.devices == ["A"])
     wearables.use(other, insteadOf: environment)
     #expect(wearables.devices.isEmpty)
@@ -173,7 +173,7 @@ struct SharedWearablesTests {
   @Test("Devices of a replaced environment read disconnected")
   func devicesOfReplaced() throws {
     let device = try #require(wearables.deviceForIdentifier("A"))
-    wearables.use(NoCompanionEnvironment(timekeeper: timekeeper))
+    wearables.use(CompanionEnvironment(timekeeper: timekeeper, dial: nil))
     #expect(device.linkState == .disconnected)
     #expect(wearables.registrationState == .unavailable)
   }
@@ -200,7 +200,7 @@ struct SharedWearablesTests {
 
 @Suite("A process without companion and mock")
 struct NoCompanionTests {
-  let wearables = SharedWearables(environment: NoCompanionEnvironment(timekeeper: ManualTimekeeper()))
+  let wearables = SharedWearables(environment: CompanionEnvironment(timekeeper: ManualTimekeeper(), dial: nil))
 
   @Test("Everything is answered at once with what is missing")
   func answers() async throws {

@@ -1,0 +1,51 @@
+import Foundation
+import LinkProtocol
+
+extension DeviceDescription {
+  /// - Parameter isAdmitted: this app may connect to the glasses; without, they are on the way to being connected.
+  init(_ listing: GlassesListing, isAdmitted: Bool) {
+    self.init(
+      identifier: listing.identifier, uuid: UUID(bytes: listing.uuid), name: listing.name,
+      type: DeviceType(rawValue: listing.model) ?? .unknown,
+      state: DeviceState(
+        linkState: LinkState(listing.presence, isAdmitted: isAdmitted), compatibility: Compatibility(listing.presence),
+        batteryLevel: listing.state.batteryLevel.map(Int.init), chargingState: ChargingState(listing.state.charging),
+        donState: DonState(listing.state.wear), hingeState: HingeState(listing.state.hinge),
+        thermalLevel: ThermalLevel(listing.state.thermal)))
+  }
+}
+
+extension LinkState {
+  fileprivate init(_ presence: GlassesListing.Presence, isAdmitted: Bool) {
+    switch presence {
+    case .away, .unpaired, .incompatible: self = .disconnected
+    case .connecting: self = .connecting
+    case .connected: self = isAdmitted ? .connected : .connecting
+    }
+  }
+}
+
+extension Compatibility {
+  fileprivate init(_ presence: GlassesListing.Presence) {
+    switch presence {
+    case .away, .connecting, .unpaired: self = .undefined
+    case .connected: self = .compatible
+    case .incompatible: self = .deviceUpdateRequired
+    }
+  }
+}
+
+extension UUID {
+  /// All zeros for anything but 16 bytes, which no message has.
+  fileprivate init(bytes: [UInt8]) {
+    guard bytes.count == 16 else {
+      self.init(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+      return
+    }
+    self.init(
+      uuid: (
+        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], bytes[8], bytes[9], bytes[10],
+        bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+      ))
+  }
+}
