@@ -44,9 +44,10 @@ package struct LinkLimits: Hashable, Sendable {
   package var pingAfter: Duration = .seconds(1)
   /// Quiet after which the peer counts as silent and what it borrowed is free for others (LIFE-4).
   package var lease: Duration = .seconds(5)
-  /// Quiet after which the peer counts as gone and the link closes: the longest interruption that leaves no trace but a
-  /// stall, in a tunnel or a lift, and as long as PUB-2 keeps viewers waiting.
-  package var silenceDeadline: Duration = .seconds(10)
+  /// Quiet after which the peer counts as gone and the link closes. An interruption of 10 s leaves no trace but a stall, in
+  /// a tunnel or a lift, as long as PUB-2 keeps viewers waiting; beside it the quiet of an idle link before it, a second,
+  /// and the way back, another.
+  package var silenceDeadline: Duration = .seconds(12)
   /// How long a goodbye may take to leave.
   package var farewellDeadline: Duration = .milliseconds(500)
   /// How long a whole unit waits for an earlier one that is missing, before that one counts as lost.
