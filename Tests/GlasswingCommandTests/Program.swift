@@ -15,8 +15,15 @@ enum Program {
 
   static func run(_ arguments: String...) throws -> CommandLineTool.Result { try run(arguments) }
 
+  /// Away from the companion of whoever runs the tests; children inherit it.
+  private static let isolation: Void = {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "glasswing-\(getpid())").path
+    setenv(CompanionFolder.variable, folder, 0)
+  }()
+
   static func run(_ arguments: [String]) throws -> CommandLineTool.Result {
-    try CommandLineTool.attempt(path ?? "glasswing", arguments)
+    isolation
+    return try CommandLineTool.attempt(path ?? "glasswing", arguments)
   }
 
   /// Starts it, and returns at once.
@@ -24,6 +31,7 @@ enum Program {
 
   /// - Parameter output: the file that its standard output is to go to; nil for none.
   static func start(_ arguments: [String], output: String? = nil) throws -> Process {
+    isolation
     let process = Process()
     process.executableURL = URL(filePath: path ?? "glasswing")
     process.arguments = arguments

@@ -30,7 +30,7 @@ struct DevicesCommand {
 
   func run() async throws(CommandFailure) -> ExitStatus {
     let environment = try await CompanionAccess.shared.environment()
-    let rows = await settled(environment).map(Row.init)
+    let rows = await Self.settled(environment).map(Row.init)
     guard !arguments.has(.json) else {
       try Console.shared.result(JSONResult.text(rows))
       return .done
@@ -44,7 +44,7 @@ struct DevicesCommand {
   }
 
   /// The listings once none is on the way to being connected any more, or patience has ended.
-  private func settled(_ environment: CompanionEnvironment) async -> [GlassesListing] {
+  static func settled(_ environment: CompanionEnvironment) async -> [GlassesListing] {
     let gate = ResumeOnce<Void>()
     let look: @Sendable () -> Void = {
       if !environment.client.listings.contains(where: { $0.presence == .connecting }) { gate.resume(with: ()) }
@@ -55,7 +55,7 @@ struct DevicesCommand {
     }
     look()
     let lane = environment.timekeeper.makeLane("gw-patience")
-    lane.run(at: environment.timekeeper.now + Self.patience) { gate.resume(with: ()) }
+    lane.run(at: environment.timekeeper.now + patience) { gate.resume(with: ()) }
     await gate.value()
     lane.end()
     withExtendedLifetime(tokens) {}

@@ -12,13 +12,13 @@ struct DoctorCommand {
   }
 
   func run() async throws(CommandFailure) -> ExitStatus {
+    let paired = await GlassesChecks.paired()
     var checks = MediaChecks.libraries() + MediaChecks.codecs(timekeeper: timekeeper)
     checks.append(await SystemChecks.clock(timekeeper: timekeeper))
     checks.append(SystemChecks.congestionControl())
     checks.append(SystemChecks.ffmpeg())
     checks.append(await GlassesChecks.simulation())
-    checks.append(GlassesChecks.companion())
-    checks.append(GlassesChecks.devices())
+    checks += paired
     let report = DoctorReport(version: GlasswingProgram.version, checks: checks)
     try Console.shared.result(arguments.has(.json) ? JSONResult.text(report) : report.text)
     return report.ok ? .done : .couldNotStart

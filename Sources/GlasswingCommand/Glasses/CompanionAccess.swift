@@ -40,6 +40,9 @@ final class CompanionAccess: Sendable {
     return environment
   }
 
+  /// The companion is the command's own.
+  var isServing: Bool { state.withLock { $0.service != nil } }
+
   /// Says goodbye to whoever the command's own companion serves.
   func end() { state.withLock { $0.service.take() }?.end() }
 
