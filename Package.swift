@@ -33,6 +33,7 @@ let package = Package(
     system("CYUV", apt: ["libyuv-dev"]),
     system("CTurboJPEG", pkgConfig: "libturbojpeg", apt: ["libturbojpeg0-dev"], brew: ["jpeg-turbo"]),
     system("CHEIF", pkgConfig: "libheif", apt: ["libheif-dev"], brew: ["libheif"]),
+    system("CQREncode", pkgConfig: "libqrencode", apt: ["libqrencode-dev"], brew: ["qrencode"]),
     system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"], brew: ["openssl@3"]),
     // The system's own: no package brings it.
     .systemLibrary(name: "CSockets", path: "Sources/CSockets"),
@@ -64,7 +65,9 @@ let package = Package(
     // The glasses
     .target(
       name: "GlassesAgent",
-      dependencies: ["Units", "LinkProtocol", "LinkTransport", "PortableMedia", "MediaEngine", "MediaEncoding"]),
+      dependencies: [
+        "Units", "LinkProtocol", "LinkTransport", "Trust", "PortableMedia", "MediaEngine", "MediaEncoding",
+      ]),
     .target(
       name: "MWDATMockDevice",
       dependencies: ["Units", "LinkProtocol", "LinkTransport", "MWDATCore", "GlassesAgent"]),
@@ -83,8 +86,8 @@ let package = Package(
     .executableTarget(
       name: "GlasswingCommand",
       dependencies: [
-        "Units", "LinkProtocol", "LinkTransport", "PortableMedia", "MediaEngine", "MediaEncoding", "MWDATCore",
-        "MWDATCamera", "GlassesAgent", "Companion", "MWDATMockDevice", "Glasswing", "GlasswingTesting",
+        "Units", "LinkProtocol", "LinkTransport", "Trust", "PortableMedia", "MediaEngine", "MediaEncoding", "MWDATCore",
+        "MWDATCamera", "GlassesAgent", "Companion", "CQREncode", "MWDATMockDevice", "Glasswing", "GlasswingTesting",
       ]),
 
     // Tests
@@ -113,7 +116,7 @@ let package = Package(
         "TestSupport",
       ]),
     .testTarget(
-      name: "GlasswingCommandTests", dependencies: ["GlasswingCommand", "TestSupport"]),
+      name: "GlasswingCommandTests", dependencies: ["GlasswingCommand", "GlassesAgent", "TestSupport"]),
     // What is promised, through the public interface alone.
     .testTarget(
       name: "GuaranteeTests",

@@ -40,6 +40,8 @@ enum GlasswingProgram {
     case .demo: try await DemoCommand(arguments).run()
     case .pair, .unpair: try await PairCommand(arguments).run()
     case .devices: try await DevicesCommand(arguments).run()
+    case .glasses: try await GlassesCommand(arguments).run()
+    case .glassesCtl: try await GlassesControlCommand(arguments).run()
     case .companion: try await CompanionCommand(arguments).run()
     case .bench: try await BenchCommand(arguments).run()
     case .doctor: try await DoctorCommand(arguments).run()

@@ -1,6 +1,7 @@
 import LinkProtocol
 import LinkTransport
 import Synchronization
+import Trust
 import Units
 
 /// A pair of glasses as apps see it: serves links, runs sessions, films and takes photos.
@@ -49,6 +50,10 @@ package final class GlassesAgent: Sendable {
     var nonces: NonceSource
     var nextLink: UInt64 = 1
     var links: [LinkKey: LinkConnection] = [:]
+    /// Of links whose peers had to prove who they are.
+    var peers: [LinkKey: LinkPeer] = [:]
+    /// What the peers of open links say of themselves.
+    var hellos: [LinkKey: Hello] = [:]
     var videos: [StreamKey: VideoOutlet] = [:]
     var audios: [StreamKey: AudioSender] = [:]
     /// Links whose apps decode Opus.
@@ -60,6 +65,7 @@ package final class GlassesAgent: Sendable {
     var faults = AgentFaults()
     var unitObserver: (@Sendable (AccessUnit) -> Void)?
     var audioObserver: (@Sendable (AudioUnit) -> Void)?
+    var newsObserver: (@Sendable (AgentNews) -> Void)?
   }
 
   package let identity: GlassesIdentity
@@ -111,19 +117,26 @@ package final class GlassesAgent: Sendable {
 
   // MARK: - Links
 
+  /// Hears what may be told to people, on the agent's lane.
+  package func observeNews(_ observer: (@Sendable (AgentNews) -> Void)?) {
+    state.withLock { $0.newsObserver = observer }
+  }
+
   /// Serves a peer. Any thread. Glasses that are off, folded or shut down say goodbye at once.
-  package func accept(_ transport: any ByteTransport) {
+  ///
+  /// - Parameter peer: who it has proved to be; nil where nobody else can reach the agent, as in one process.
+  package func accept(_ transport: any ByteTransport, from peer: LinkPeer? = nil) {
     let isServing = state.withLock { state in
       guard case .serving = state.phase else { return false }
       // With the lock held, so that a shutdown finds the link begun. And on the lane, so that what ends all links ends
       // those that came before it and no later one.
-      lane.run { [self] in begin(transport) }
+      lane.run { [self] in begin(transport, peer) }
       return true
     }
     if !isServing { transport.close() }
   }
 
-  private func begin(_ transport: any ByteTransport) {
+  private func begin(_ transport: any ByteTransport, _ peer: LinkPeer?) {
     let (key, connection) = state.withLock { state in
       let key = LinkKey(state.nextLink)
       state.nextLink &+= 1
@@ -132,6 +145,7 @@ package final class GlassesAgent: Sendable {
       let connection = LinkConnection(
         endpoint: endpoint, transport: transport, timekeeper: timekeeper, name: "gw-link-glasses")
       state.links[key] = connection
+      state.peers[key] = peer
       return (key, connection)
     }
     connection.start { [weak self] event in
@@ -139,6 +153,18 @@ package final class GlassesAgent: Sendable {
     }
     let body = hardware.current
     if !body.isReachable { connection.close(Goodbye(reason: body.isPoweredOn ? .hingeClosed : .poweringOff)) }
+  }
+
+  /// Says goodbye to all that came by a host. Any thread.
+  package func part(from host: KeyPin) {
+    lane.run { [self] in
+      let links = state.withLock { state in
+        state.links.filter { state.peers[$0.key]?.host == host }.sorted { $0.key.value < $1.key.value }.map(\.value)
+      }
+      for link in links {
+        link.close(Goodbye(reason: .unpaired, text: "the glasses are not paired with this host any more"))
+      }
+    }
   }
 
   /// Ends every link for a reason, and with the last one every lane. Any thread; idempotent.
@@ -202,12 +228,19 @@ package final class GlassesAgent: Sendable {
   private func handle(_ event: LinkEvent, of key: LinkKey) {
     switch event {
     case .opened(let hello):
+      if let objection = state.withLock({ $0.peers[key] })?.objection(to: hello) {
+        link(key)?.close(Goodbye(reason: .refused, text: objection))
+        return
+      }
       let report = state.withLock { state in
+        state.hellos[key] = hello
         if hello.capabilities.contains(.audioOpus) { state.opusLinks.insert(key) }
         return state.report
       }
       act { $0.linkOpened(key, hello: hello, report: report) }
+      tell(.linkOpened(hello))
     case .message(let message):
+      if case .companion(let host) = state.withLock({ $0.peers[key] }) { return received(message, from: host, key) }
       let conditions = conditions
       act { $0.received(message, from: key, conditions: conditions) }
     case .silent:
@@ -227,14 +260,37 @@ package final class GlassesAgent: Sendable {
       break
     case .accessUnit, .audio, .photoProgress, .photo:
       act { $0.receivedMedia(from: key) }
-    case .closed:
+    case .closed(let close):
       act { $0.linkClosed(key) }
-      state.withLock { state in
+      let hello = state.withLock { state in
         state.links[key] = nil
+        state.peers[key] = nil
         state.opusLinks.remove(key)
         state.rates = state.rates.filter { $0.key.link != key }
+        return state.hellos.removeValue(forKey: key)
       }
+      if let hello { tell(.linkClosed(hello, close)) }
       endIfDone()
+    }
+  }
+
+  /// A companion's link is for control: whoever has the host's key has no use for its glasses' camera.
+  private func received(_ message: Message, from host: KeyPin, _ key: LinkKey) {
+    switch message {
+    case .unpair: tell(.unpaired(host: host))
+    case .failure: break
+    case _: link(key)?.close(Goodbye(reason: .refused, text: "a companion's link is for control"))
+    }
+  }
+
+  private func tell(_ news: AgentNews) { state.withLock { $0.newsObserver }?(news) }
+
+  private func tell(_ message: Message, to key: LinkKey) {
+    guard let hello = state.withLock({ $0.hellos[key] }) else { return }
+    switch message {
+    case .streamStarted(let started): tell(.streamStarted(hello, started.video))
+    case .streamStopped: tell(.streamStopped(hello))
+    case _: break
     }
   }
 
@@ -302,6 +358,7 @@ package final class GlassesAgent: Sendable {
     switch action {
     case .send(let key, let message):
       link(key)?.send(message)
+      tell(message, to: key)
       forgetRates(key, message)
     case .close(let key, let goodbye): link(key)?.close(goodbye)
     case .startVideo(let key, let video): startVideo(key, video, afterGap: false)

@@ -86,9 +86,9 @@ private enum ZshCompletion {
       lines.append("    \(spec.name))")
       lines.append("      _arguments \\")
       var parts = spec.options.flatMap { arguments(OptionTable.spec($0, in: spec.command)) }
-      if let operand = spec.operand {
+      for (index, operand) in spec.operands.enumerated() {
         let choices = operand.choices.map(\.name).joined(separator: " ")
-        parts.append("1:\(operand.placeholder):" + (choices.isEmpty ? " " : "(\(choices))"))
+        parts.append("\(index + 1):\(operand.placeholder):" + (choices.isEmpty ? " " : "(\(choices))"))
       }
       lines += parts.enumerated().map { index, part in
         "        " + Completions.quoted(part) + (index == parts.count - 1 ? "" : " \\")

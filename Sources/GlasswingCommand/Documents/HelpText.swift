@@ -31,7 +31,7 @@ enum HelpText {
   /// `glasswing record -o FILE [OPTION]...`
   static func usage(_ spec: CommandSpec) -> String {
     var words = [OptionTable.program, spec.name]
-    if let operand = spec.operand {
+    for operand in spec.operands {
       words.append(operand.isRequired ? operand.placeholder : "[\(operand.placeholder)]")
     }
     for option in spec.required {

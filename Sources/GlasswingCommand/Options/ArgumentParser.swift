@@ -11,7 +11,9 @@ enum Invocation: Equatable, Sendable {
 struct Arguments: Equatable, Sendable {
   let command: Command
   var values: [Option: OptionValue] = [:]
-  var operand: String?
+  var operands: [String] = []
+
+  var operand: String? { operands.first }
 
   func has(_ option: Option) -> Bool { values[option] != nil }
 
@@ -134,15 +136,16 @@ struct ArgumentParser {
   }
 
   private mutating func takeOperand(_ word: String) throws(CommandFailure) {
-    guard let operand = spec.operand, arguments.operand == nil else {
+    guard arguments.operands.count < spec.operands.count else {
       throw failure("\"\(word)\" is one word too many")
     }
+    let operand = spec.operands[arguments.operands.count]
     let names = operand.choices.map(\.name)
     guard names.isEmpty || names.contains(word) else {
       let hint = Suggestion.nearest(to: word, among: names).map { " (did you mean \($0)?)" } ?? ""
       throw failure("\"\(word)\" is none of \(names.joined(separator: ", "))\(hint)")
     }
-    arguments.operand = word
+    arguments.operands.append(word)
   }
 
   private func checkRequired() throws(CommandFailure) {

@@ -4,6 +4,11 @@
 enum Option: String, CaseIterable, Hashable, Sendable {
   case simulate
   case device
+  case name
+  case model
+  case listen
+  case stateDir = "state-dir"
+  case pair
   case feed
   case resolution
   case fps
@@ -61,6 +66,8 @@ enum Command: String, CaseIterable, Hashable, Sendable {
   case devices
   case unpair
   case companion
+  case glasses
+  case glassesCtl = "glasses-ctl"
   case bench
   case doctor
   case completions
@@ -93,7 +100,8 @@ struct CommandSpec: Sendable {
   let summary: String
   /// Paragraphs, for the command's own help and the man page.
   let details: [String]
-  let operand: OperandSpec?
+  /// The words that the command takes besides options, in order; those after the first may be left out.
+  let operands: [OperandSpec]
   /// In the order in which help lists them; `--help` is added to every command.
   let options: [Option]
   /// Options without which the command can't begin.
@@ -101,17 +109,20 @@ struct CommandSpec: Sendable {
   let examples: [Example]
 
   init(
-    _ command: Command, summary: String, details: [String], operand: OperandSpec? = nil, options: [Option],
+    _ command: Command, summary: String, details: [String], operand: OperandSpec? = nil,
+    value: OperandSpec? = nil, options: [Option],
     required: [Option] = [], examples: [Example] = []
   ) {
     self.command = command
     self.summary = summary
     self.details = details
-    self.operand = operand
+    operands = [operand, value].compactMap { $0 }
     self.options = options + [.help]
     self.required = required
     self.examples = examples
   }
+
+  var operand: OperandSpec? { operands.first }
 
   var name: String { command.rawValue }
 }

@@ -18,6 +18,20 @@ enum OptionTable {
         help:
           "what the simulated glasses see and hear: any video file that FFmpeg reads; without it a test pattern that "
           + "beeps")
+    case .name:
+      OptionSpec(option, value: .text("NAME"), help: "what people call the glasses; kept for later starts")
+    case .model:
+      OptionSpec(option, value: .text("MODEL"), help: "the model that they say they are", fallback: "Glasswing")
+    case .listen:
+      OptionSpec(
+        option, value: .text("ADDRESS:PORT"), help: "where they listen; port 0 lets the system choose one",
+        fallback: "[::]:7447")
+    case .stateDir:
+      OptionSpec(
+        option, value: .folder,
+        help: "key, name and paired hosts of the glasses; without it ~/.local/state/glasswing/glasses")
+    case .pair:
+      OptionSpec(option, help: "begin to pair: the code is a line of standard output, good for five minutes")
     case .resolution:
       OptionSpec(
         option, short: "r", value: .choice(["low", "medium", "high"]),
@@ -81,6 +95,16 @@ enum OptionTable {
       OptionSpec(
         option, value: .choice(VideoOutFormat.allCases.map(\.rawValue)),
         help: "kind of video after --video-out, if the file's name doesn't say")
+    case (.feed, .glasses):
+      OptionSpec(
+        option, value: .file,
+        help: "what the glasses see and hear: pattern, or any video file that FFmpeg reads", fallback: "pattern")
+    case (.bitrate, .glasses):
+      OptionSpec(
+        option, short: "b", value: .bitrate(.kilobitsPerSecond(50)...(.kilobitsPerSecond(50_000))),
+        help: "the most that they encode at; without it what suits size and rate")
+    case (.json, .glasses):
+      OptionSpec(option, help: "write what happens to standard output, one JSON object a line")
     case _: spec(option)
     }
   }
@@ -97,6 +121,8 @@ enum OptionTable {
     case .devices: devices
     case .unpair: unpair
     case .companion: companion
+    case .glasses: glasses
+    case .glassesCtl: glassesCtl
     case .bench: bench
     case .doctor: doctor
     case .completions: completions
@@ -230,6 +256,55 @@ enum OptionTable {
         + "GLASSWING_COMPANION_DIR."
     ],
     options: [.quiet])
+
+  private static let glasses = CommandSpec(
+    .glasses, summary: "be glasses on the network",
+    details: [
+      "Runs a pair of glasses that paired hosts reach over the network: simulated ones, or a board's. Everything is "
+        + "encrypted, and nobody gets a picture who is not vouched for by a paired host. --pair, or later glasses-ctl "
+        + "pair, shows the code for glasswing pair on the other host, and on a terminal a QR code before it.",
+      "Ctrl-C says goodbye to all. What the glasses are and whom they trust stays in their folder; of two programs one "
+        + "has it. Hinge, wear, battery, heat and touches are simulated by glasswing glasses-ctl.",
+    ],
+    options: [.feed, .bitrate, .name, .model, .listen, .stateDir, .pair, .json, .quiet],
+    examples: [
+      .init(line: "glasswing glasses --pair", help: "the test pattern, ready to be paired"),
+      .init(
+        line: "glasswing glasses --feed street.mp4 --name Lab --state-dir /tmp/lab --listen 127.0.0.1:7448",
+        help: "a second pair on this machine, with a film"),
+    ])
+
+  private static let glassesCtl = CommandSpec(
+    .glassesCtl, summary: "control glasses that run here",
+    details: [
+      "Asks the glasses of this user that run on this machine, by the socket in their folder. fold, don, battery and the "
+        + "like simulate what happens to glasses; pair, hosts and unpair manage whom they trust."
+    ],
+    operand: OperandSpec(
+      placeholder: "ACTION", isRequired: true,
+      choices: [
+        .init(name: "status", help: "how the glasses are, and who uses them"),
+        .init(name: "fold", help: "close the hinge, which ends sessions"),
+        .init(name: "unfold", help: "open the hinge"),
+        .init(name: "don", help: "put them on"),
+        .init(name: "doff", help: "take them off"),
+        .init(name: "power", help: "switch them on or off"),
+        .init(name: "battery", help: "percent, or unknown"),
+        .init(name: "charging", help: "on or off"),
+        .init(name: "thermal", help: "none, light, moderate, severe, critical, emergency or shutdown"),
+        .init(name: "tap", help: "touch them, which pauses and resumes"),
+        .init(name: "hold", help: "touch them for long, which ends the session"),
+        .init(name: "pair", help: "show a pairing code; off ends pairing"),
+        .init(name: "hosts", help: "whom they trust"),
+        .init(name: "unpair", help: "forget a host, by its name or pin"),
+      ]),
+    value: OperandSpec(placeholder: "VALUE", isRequired: false, choices: []),
+    options: [.stateDir, .json],
+    examples: [
+      .init(line: "glasswing glasses-ctl status", help: "how they are"),
+      .init(line: "glasswing glasses-ctl battery 20", help: "a battery that is nearly empty"),
+      .init(line: "glasswing glasses-ctl pair", help: "a pairing code"),
+    ])
 
   private static let bench = CommandSpec(
     .bench, summary: "measure this machine",

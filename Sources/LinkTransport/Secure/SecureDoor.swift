@@ -7,33 +7,53 @@ import Trust
 ///
 /// Strangers are bounded by the listener (`Admission`); this adds the handshake and hands on by who proved what.
 package final class SecureDoor: Sendable {
+  /// What one connection may do.
+  package struct Terms: Sendable {
+    package var configuration: TLSConfiguration
+    /// The permission to try to pair, where the configuration offers it.
+    package var pairing: PairingWindow.Attempt?
+
+    package init(_ configuration: TLSConfiguration, pairing: PairingWindow.Attempt? = nil) {
+      self.configuration = configuration
+      self.pairing = pairing
+    }
+  }
+
+  /// All are called on the thread that brought the last bytes, and must not keep it.
+  package struct Callbacks: Sendable {
+    /// Asked for each connection, so that it can follow who is paired and whether pairing is open.
+    package var terms: @Sendable (SocketAddress) -> Terms
+    /// Takes a peer that has proved a pairing's secret. The connection goes when it is let go of.
+    package var paired: @Sendable (SecureTransport, PairingWindow.Attempt, SocketAddress) -> Void
+    /// A peer was sent away, or found something wrong, before it was known: what pairing's limits are counted by.
+    package var failed: @Sendable (TLSError, PairingWindow.Attempt?, SocketAddress) -> Void
+
+    package init(
+      terms: @escaping @Sendable (SocketAddress) -> Terms,
+      paired: @escaping @Sendable (SecureTransport, PairingWindow.Attempt, SocketAddress) -> Void,
+      failed: @escaping @Sendable (TLSError, PairingWindow.Attempt?, SocketAddress) -> Void = { _, _, _ in }
+    ) {
+      self.terms = terms
+      self.paired = paired
+      self.failed = failed
+    }
+  }
+
   private let listener: GuardedListener
   private let streams: ResumableServer<TLSPeer>
-  private let configuration: @Sendable () -> TLSConfiguration
-  private let paired: @Sendable (SecureTransport, SocketAddress) -> Void
-  private let failed: @Sendable (SocketAddress, TransportClose) -> Void
+  private let callbacks: Callbacks
   private let timekeeper: any Timekeeper
   /// Where the deadlines of handshakes are kept.
   private let lane: any Lane
 
-  /// - Parameters:
-  ///   - streams: takes apps and companions.
-  ///   - configuration: asked for each connection, so that it can follow who is paired and whether pairing is open.
-  ///   - paired: takes a peer that has proved a pairing's secret. The connection goes when it is let go of.
-  ///   - failed: a peer left, or was sent away, before it was known, and why: what pairing's limits are counted by. All
-  ///     three are called on the thread that brought the last bytes and must not keep it.
+  /// - Parameter streams: takes apps and companions.
   package init(
-    _ listener: GuardedListener, streams: ResumableServer<TLSPeer>, timekeeper: any Timekeeper,
-    configuration: @escaping @Sendable () -> TLSConfiguration,
-    paired: @escaping @Sendable (SecureTransport, SocketAddress) -> Void,
-    failed: @escaping @Sendable (SocketAddress, TransportClose) -> Void = { _, _ in }
+    _ listener: GuardedListener, streams: ResumableServer<TLSPeer>, timekeeper: any Timekeeper, callbacks: Callbacks
   ) {
     self.listener = listener
     self.streams = streams
     self.timekeeper = timekeeper
-    self.configuration = configuration
-    self.paired = paired
-    self.failed = failed
+    self.callbacks = callbacks
     lane = timekeeper.makeLane("gw-door")
   }
 
@@ -48,22 +68,29 @@ package final class SecureDoor: Sendable {
   package func stop() { listener.stop() }
 
   private func greet(_ guest: GuardedListener.Guest) {
+    let address = guest.peer
+    let terms = callbacks.terms(address)
     // Without memory for a handshake the guest is let go of, which closes it.
-    guard let secure = try? SecureTransport(over: guest.transport, configuration(), timekeeper: timekeeper) else {
+    guard let secure = try? SecureTransport(over: guest.transport, terms.configuration, timekeeper: timekeeper) else {
       return
     }
-    let address = guest.peer
     // Until the peer is known or gone, the transport is held by what it is to call then.
     secure.begin(
-      on: lane, established: { [weak self] peer in self?.admit(peer, secure, guest) },
-      closed: { [failed] peer, cause in if peer == nil { failed(address, cause) } })
+      on: lane, established: { [weak self] peer in self?.admit(peer, secure, guest, terms.pairing) },
+      closed: { [failed = callbacks.failed, weak secure] peer, _ in
+        if peer == nil, let failure = secure?.failure { failed(failure, terms.pairing, address) }
+      })
   }
 
-  private func admit(_ peer: TLSPeer, _ secure: SecureTransport, _ guest: GuardedListener.Guest) {
+  private func admit(
+    _ peer: TLSPeer, _ secure: SecureTransport, _ guest: GuardedListener.Guest, _ attempt: PairingWindow.Attempt?
+  ) {
     guard guest.authenticated() else { return secure.close() }
     switch peer {
     case .app, .companion: streams.accept(secure, from: peer)
-    case .pairing: paired(secure, guest.peer)
+    case .pairing:
+      guard let attempt else { return secure.close() }
+      callbacks.paired(secure, attempt, guest.peer)
     // Only a client meets glasses.
     case .agent: secure.close()
     }

@@ -77,7 +77,8 @@ package struct SocketAddress: Hashable, Sendable {
 extension SocketAddress: CustomStringConvertible {
   package var description: String { "\(HostPort(host: hostText, port: port))" }
 
-  private var hostText: String {
+  /// Without brackets and port.
+  package var hostText: String {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     switch host {
     case .ipv4(let value):

@@ -20,6 +20,14 @@ package struct GlassesIdentifier: Hashable, Sendable {
   }
 }
 
+extension GlassesIdentifier {
+  /// `gw-` and eight hexadecimal digits.
+  package init(number: UInt32) {
+    let digits = String(number, radix: 16)
+    text = "gw-" + String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}
+
 extension GlassesIdentifier: CustomStringConvertible {
   package var description: String { text }
 }

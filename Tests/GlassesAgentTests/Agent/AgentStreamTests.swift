@@ -146,7 +146,7 @@ struct AgentStreamTests {
     let second = connect(agent, app: "other")
     time.advance(by: .seconds(1))
     #expect(!second.units.isEmpty)
-    time.advance(by: .seconds(5))
+    time.advance(by: .seconds(7))
     #expect(agent.linkCount == 1)
     #expect(agent.sessionCount == 1)
   }

@@ -19,6 +19,14 @@ struct SecureDoorTests {
     }
   }
 
+  private final class Window: Sendable {
+    private let window = Mutex(PairingWindow())
+
+    func withLock<Value>(_ body: (inout PairingWindow) throws -> Value) rethrows -> Value {
+      try window.withLock { try body(&$0) }
+    }
+  }
+
   private final class Glasses: Sendable {
     let door: SecureDoor
     let streams: ResumableServer<TLSPeer>
@@ -28,7 +36,7 @@ struct SecureDoorTests {
     let events = Observed<LinkEvent>()
     let peers = Observed<TLSPeer>()
     let pairing = Observed<SecureTransport>()
-    let failures = Observed<TransportClose>()
+    let failures = Observed<TLSError>()
 
     init(hosts: [PublicKey], pairing offer: PairingOffer? = nil) throws {
       let timekeeper = SystemTimekeeper.shared
@@ -41,13 +49,20 @@ struct SecureDoorTests {
         links.record(link)
         link.start { events.record($0) }
       }
+      let window = Window()
+      if let offer { window.withLock { $0.open(offer, for: .seconds(60), at: timekeeper.now) } }
       let listener = GuardedListener(try TCPListener(on: HostPort(host: "127.0.0.1", port: 0)))
       addresses = listener.addresses
       door = SecureDoor(
         listener, streams: streams, timekeeper: timekeeper,
-        configuration: { TLSConfiguration(.agent(party.identity, hosts: hosts, pairing: offer)) },
-        paired: { [pairing] transport, _ in pairing.record(transport) },
-        failed: { [failures] _, cause in failures.record(cause) })
+        callbacks: SecureDoor.Callbacks(
+          terms: { address in
+            let attempt = window.withLock { try? $0.attempt(from: address.hostText, at: timekeeper.now) }
+            return SecureDoor.Terms(
+              TLSConfiguration(.agent(party.identity, hosts: hosts, pairing: attempt?.offer)), pairing: attempt)
+          },
+          paired: { [pairing] transport, _, _ in pairing.record(transport) },
+          failed: { [failures] error, _, _ in failures.record(error) }))
       try door.start()
     }
 

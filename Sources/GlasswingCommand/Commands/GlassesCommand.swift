@@ -1,0 +1,125 @@
+import Foundation
+import GlassesAgent
+import LinkProtocol
+import LinkTransport
+import Units
+
+/// `glasswing glasses`: simulated glasses, or a board's, on the network until they are signalled.
+struct GlassesCommand {
+  private let arguments: Arguments
+  private let timekeeper: any Timekeeper
+
+  init(_ arguments: Arguments, timekeeper: any Timekeeper = SystemTimekeeper.shared) {
+    self.arguments = arguments
+    self.timekeeper = timekeeper
+  }
+
+  func run() async throws(CommandFailure) -> ExitStatus {
+    let end = ResumeOnce<Void>()
+    Interruption.shared.whenRaised { _ in end.resume(with: ()) }
+    let listen = try listenAddress()
+    let feed = try feed()
+    let home = try openHome()
+    for warning in home.warnings { Console.shared.log(warning) }
+    let agent = makeAgent(home, feed)
+    let server: GlassesServer
+    let control: ControlService
+    do throws(SocketFailure) {
+      server = try GlassesServer(agent, home, listen: listen, timekeeper: timekeeper)
+      control = ControlService(server, timekeeper: timekeeper)
+      let journal = GlassesJournal(arguments)
+      try server.start { journal.note($0) }
+      try control.start()
+      journal.started(server)
+    } catch {
+      throw CommandFailure(subject: "\(listen)", "\(error)", next: "name another address after --listen")
+    }
+    if arguments.has(.pair) { try PairingText.show(openPairing(server)) }
+    await end.value()
+    withExtendedLifetime(control) {}
+    await server.end()
+    return .done
+  }
+
+  // MARK: - What the options say
+
+  private func listenAddress() throws(CommandFailure) -> HostPort {
+    let text = arguments.text(.listen) ?? ""
+    // A port alone is of all addresses.
+    if let port = UInt16(text) { return HostPort(host: "::", port: port) }
+    guard let host = HostPort(text) else {
+      throw CommandFailure(
+        subject: "--listen", "\"\(text)\" is no address with a port",
+        next: "write it like 0.0.0.0:7447, [::]:7447 or 7447")
+    }
+    return host
+  }
+
+  private func feed() throws(CommandFailure) -> FeedDescription {
+    do throws(FeedTextError) {
+      return try FeedDescription(text: arguments.text(.feed) ?? "pattern")
+    } catch {
+      throw CommandFailure(subject: "--feed", error.what, next: error.nextStep)
+    }
+  }
+
+  private func openHome() throws(CommandFailure) -> GlassesHome {
+    do throws(GlassesHomeError) {
+      return try GlassesHome(StateFolder.glasses(arguments), name: arguments.givenText(.name))
+    } catch {
+      throw CommandFailure(subject: "glasses", "\(error)")
+    }
+  }
+
+  private func makeAgent(_ home: GlassesHome, _ feed: FeedDescription) -> GlassesAgent {
+    let agent = GlassesAgent(
+      identity: GlassesIdentity(
+        identifier: home.me.identifier.text, name: home.me.name, model: arguments.text(.model) ?? "",
+        softwareVersion: GlasswingProgram.version),
+      timekeeper: timekeeper, permissions: HostsPermissions(),
+      configuration: GlassesAgent.Configuration(foldEffect: .endsSession))
+    agent.camera.setFeed(feed)
+    agent.camera.setBitrate(arguments.bitrate(.bitrate))
+    agent.hardware.powerOn()
+    agent.hardware.unfold()
+    agent.hardware.don()
+    return agent
+  }
+
+  private func openPairing(_ server: GlassesServer) throws(CommandFailure) -> String {
+    do {
+      return try server.openPairing().revealed()
+    } catch {
+      throw CommandFailure(subject: "--pair", "\(error)")
+    }
+  }
+}
+
+/// Apps come with a certificate of a paired host, which answers for them.
+private final class HostsPermissions: AgentPermissions {
+  func allowsCamera(app: String) -> Bool { true }
+  func allowsMicrophone(app: String) -> Bool { true }
+}
+
+/// Where the programs of this user keep their state.
+enum StateFolder {
+  /// `--state-dir`, systemd's `STATE_DIRECTORY` (systemd.exec), or the user's own.
+  static func glasses(_ arguments: Arguments) -> String {
+    if let folder = arguments.givenText(.stateDir) { return folder }
+    let environment = ProcessInfo.processInfo.environment
+    func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    if let folder = value("STATE_DIRECTORY")?.split(separator: ":").first { return String(folder) }
+    let state = value("XDG_STATE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(NSHomeDirectory())/.local/state"
+    return "\(state)/glasswing/glasses"
+  }
+}
+
+/// What pairs, on standard output: a line of its own, and where a person looks, a QR code before it.
+enum PairingText {
+  static func show(_ uri: String) throws(CommandFailure) {
+    if isatty(STDOUT_FILENO) == 1, let lines = QRCode.lines(uri), (lines.first?.count ?? 0) <= Terminal.columns + 16 {
+      try Console.shared.result(lines.joined(separator: "\n") + "\n")
+    }
+    try Console.shared.result(uri + "\n")
+  }
+}
