@@ -117,6 +117,13 @@ let package = Package(
       ]),
     .testTarget(
       name: "GlasswingCommandTests", dependencies: ["GlasswingCommand", "GlassesAgent", "TestSupport"]),
+    // Across processes: the program is the glasses.
+    .testTarget(
+      name: "NetworkTests",
+      dependencies: [
+        "Companion", "Glasswing", "LinkProtocol", "LinkTransport", "MWDATCamera", "MWDATCore", "TestSupport", "Trust",
+        "Units",
+      ]),
     // What is promised, through the public interface alone.
     .testTarget(
       name: "GuaranteeTests",

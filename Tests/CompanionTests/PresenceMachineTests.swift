@@ -12,7 +12,7 @@ struct PresenceMachineTests {
   func follows() {
     var machine = PresenceMachine()
     #expect(machine.presence == .connecting)
-    machine.opened()
+    machine.reported()
     #expect(machine.presence == .connected)
     machine.silent()
     #expect(machine.presence == .away)
@@ -24,7 +24,7 @@ struct PresenceMachineTests {
   @Test("tries again soon, then ever less often, up to five seconds; glasses that are found are tried at once")
   func backsOff() throws {
     var machine = PresenceMachine()
-    machine.opened()
+    machine.reported()
     var now = start
     var pauses: [Duration] = []
     for _ in 0..<7 {
@@ -50,7 +50,7 @@ struct PresenceMachineTests {
   @Test("says so when the link has just broken, and when only people can help")
   func says() {
     var machine = PresenceMachine()
-    machine.opened()
+    machine.reported()
     machine.closed(.away, at: start)
     #expect(machine.presence == .connecting)
     machine.closed(.unpaired, at: start)

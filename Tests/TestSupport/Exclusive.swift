@@ -13,6 +13,8 @@ package struct ExclusiveTrait: TestTrait, SuiteTrait, TestScoping {
   package enum Resource: Hashable, Sendable {
     /// `MockDeviceKit.shared` and `Wearables`.
     case mockKit
+    /// Children and sockets, of which a few at a time are enough.
+    case network
     /// The processor, where a test compares delivered rates with real time.
     case processor
   }

@@ -118,9 +118,11 @@ final class GlassesKeeper: Sendable {
       guard state.number == number, !state.isOver else { return false }
       switch event {
       case .opened(let hello):
-        state.machine.opened()
         if let called = state.glasses.called(hello.name, model: hello.model) { state.glasses = called }
-      case .message(.deviceState(let report)): state.report = report
+      case .message(.deviceState(let report)):
+        // The first one follows the hello at once: apps see glasses as connected with all that is known of them.
+        state.report = report
+        state.machine.reported()
       case .silent: state.machine.silent()
       case .heardAgain: state.machine.heardAgain()
       case .closed(let close):

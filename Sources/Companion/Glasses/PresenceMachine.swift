@@ -24,7 +24,8 @@ struct PresenceMachine: Sendable {
   private(set) var nextTry: Instant?
   private var pause = firstPause
 
-  mutating func opened() {
+  /// They say how they are.
+  mutating func reported() {
     presence = .connected
     pause = Self.firstPause
   }

@@ -54,10 +54,10 @@ struct GlassesJournal: Sendable {
   private func note(_ news: AgentNews) {
     switch news {
     case .linkOpened(let hello):
-      write(Line(event: "connected", app: hello.identifier, host: hello.name), "\(Self.who(hello)) is connected")
+      write(Self.line("connected", hello), "\(Self.who(hello)) is connected")
     case .linkClosed(let hello, let close):
       let reason = Self.words(close)
-      write(Line(event: "disconnected", app: hello.identifier, reason: reason), "\(Self.who(hello)) is gone: \(reason)")
+      write(Self.line("disconnected", hello, reason: reason), "\(Self.who(hello)) is gone: \(reason)")
     case .streamStarted(let hello, let video):
       write(
         Line(
@@ -69,6 +69,12 @@ struct GlassesJournal: Sendable {
     // Told as `unpaired`, by the host's name.
     case .unpaired: break
     }
+  }
+
+  private static func line(_ event: String, _ hello: Hello, reason: String? = nil) -> Line {
+    hello.role == .companion
+      ? Line(event: event, host: hello.name, reason: reason)
+      : Line(event: event, app: hello.identifier, reason: reason)
   }
 
   private static func who(_ hello: Hello) -> String {
