@@ -55,6 +55,8 @@ extension FeedDescription {
   func openAudio(_ format: PCMFormat) throws(MediaError) -> any AudioSource {
     switch self {
     case .pattern: return PatternAudio(format: format)
+    // Raw pictures have no sound.
+    case .live: return SilentAudio(format: format)
     case .file(let path):
       do throws(MediaError) {
         return try FileAudio(path: path, format: format, loops: false, kind: .feed)

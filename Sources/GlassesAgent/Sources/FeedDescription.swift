@@ -6,6 +6,8 @@ package enum FeedDescription: Hashable, Sendable {
   case pattern
   /// A file with H.264 or HEVC video, played in a loop.
   case file(path: String)
+  /// Pictures that come when they come; who made the feed reads for it.
+  case live(LiveFeed)
 
   /// Opens the feed. Blocks for as long as that takes (tens of milliseconds for a file).
   ///
@@ -18,6 +20,7 @@ package enum FeedDescription: Hashable, Sendable {
       try PatternSource(
         size: size ?? PatternSource.stillSize, frameRate: frameRate ?? PatternSource.defaultFrameRate)
     case .file(let path): try FileSource(path: path)
+    case .live(let feed): try LiveSource(feed)
     }
   }
 }

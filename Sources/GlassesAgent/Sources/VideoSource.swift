@@ -60,6 +60,8 @@ package enum SourceError: Error, Hashable, Sendable {
   case noPicture
   case outOfMemory
   case sizeNotSupported(PixelSize)
+  /// A live feed brings nothing; in words for people.
+  case live(String)
 
   /// What is wrong and with what, in words for people.
   package var text: String {
@@ -67,6 +69,7 @@ package enum SourceError: Error, Hashable, Sendable {
     case .file(let error): error.description
     case .noPicture: "the source has no picture"
     case .outOfMemory: "no memory for pictures"
+    case .live(let words): words
     case .sizeNotSupported(let size): "pictures of \(size.width)x\(size.height) are not supported"
     }
   }

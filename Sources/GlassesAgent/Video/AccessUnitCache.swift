@@ -65,11 +65,13 @@ package final class AccessUnitCache: Sendable {
 /// A feed as it is now: a file that was written anew is another feed.
 enum FeedIdentity: Hashable, Sendable {
   case pattern
+  case live(ObjectIdentifier)
   case file(path: String, size: Int64, modified: Int64, number: UInt64)
 
   init(_ feed: FeedDescription) {
     switch feed {
     case .pattern: self = .pattern
+    case .live(let feed): self = .live(ObjectIdentifier(feed))
     case .file(let path):
       var status = stat()
       guard stat(path, &status) == 0 else {

@@ -24,32 +24,20 @@ final class LiveProducer: UnitProducer {
     let opening: FeedClock.Opening
   }
 
-  private struct Waiting: Sendable {
-    var buffer: CVPixelBuffer
-    var captured: Instant
-    var video: VideoParameters
-    /// Pictures a second to expect.
-    var rate: Double
-  }
-
-  private struct Encoding {
-    let video: VideoParameters
-    let encoder: UnitEncoder
-  }
-
   private let context: PipelineContext
   private let captureLane: any Lane
-  private let encodeLane: any Lane
-  /// Both are touched on their lane only, so no one ever waits for these locks.
+  private let stage: EncodeStage
+  /// Touched on its lane only, so no one ever waits for this lock.
   private let capture = Mutex<Capture?>(nil)
-  private let encoding = Mutex<Encoding?>(nil)
-  /// The hand-over between the lanes: one picture, the newest.
-  private let waiting = Mutex<Waiting?>(nil)
 
   init(_ context: PipelineContext) {
     self.context = context
     captureLane = context.timekeeper.makeLane("capture")
-    encodeLane = context.timekeeper.makeLane("encode")
+    let me = WeakProducer()
+    stage = EncodeStage(context) { failure in
+      if let producer = me.producer { context.fail(failure, stopping: producer) }
+    }
+    me.producer = self
   }
 
   func start() { captureLane.run { [self] in open() } }
@@ -73,11 +61,7 @@ final class LiveProducer: UnitProducer {
       capture.withLock { $0 = nil }
       captureLane.end()
     }
-    encodeLane.run { [self] in
-      waiting.withLock { $0 = nil }
-      encoding.withLock { $0 = nil }
-      encodeLane.end()
-    }
+    stage.stop()
   }
 
   // MARK: Capture lane
@@ -135,7 +119,7 @@ final class LiveProducer: UnitProducer {
       capture.cadence.took(picture.time)
       capture.captured = capture.origin + picture.time
       let rate = min(video.rate, capture.source.frameRate)
-      handOver(Waiting(buffer: picture.buffer, captured: capture.captured, video: video, rate: rate))
+      stage.handOver(EncodeStage.Picture(buffer: picture.buffer, captured: capture.captured, video: video, rate: rate))
     }
     capture.next = try capture.cadence.next(of: capture.source)
     context.feedClock.move(
@@ -143,50 +127,4 @@ final class LiveProducer: UnitProducer {
       cycle: capture.source.roundLength)
     return capture.origin + capture.next
   }
-
-  private func handOver(_ picture: Waiting) {
-    let replaced = waiting.withLock { waiting in
-      defer { waiting = picture }
-      return waiting != nil
-    }
-    context.count {
-      $0.captured += 1
-      $0.dropped += replaced ? 1 : 0
-    }
-    // Whoever waited had work queued for it, which takes the newer one.
-    if !replaced { encodeLane.run { [weak self] in self?.encode() } }
-  }
-
-  // MARK: Encode lane
-
-  private func encode() {
-    let next = waiting.withLock { waiting in
-      defer { waiting = nil }
-      return waiting
-    }
-    guard let next, context.isRunning else { return }
-    do throws(PipelineFailure) {
-      let encoder = try encoding.withLock { (encoding) throws(PipelineFailure) in
-        if let current = encoding, current.video == next.video { return current.encoder }
-        // The old one goes first: two of them are memory and threads that the glasses may not have.
-        encoding = nil
-        let encoder = try UnitEncoder(
-          size: next.video.size, rate: next.rate, bitrate: context.target,
-          keyframeInterval: context.configuration.keyframeInterval ?? VideoPipeline.keyframeInterval,
-          writesPictureHashes: context.configuration.writesPictureHashes)
-        encoding = Encoding(video: next.video, encoder: encoder)
-        return encoder
-      }
-      encoder.targetBitrate = context.target
-      let encoded = try encoder.encode(next.buffer, forcesSync: context.keyframeRequests.take())
-      context.send(encoded, as: next.video, captured: next.captured)
-    } catch {
-      context.fail(error, stopping: self)
-    }
-  }
-}
-
-extension VideoParameters {
-  /// Pictures a second, never none.
-  fileprivate var rate: Double { Double(max(frameRate, 1)) }
 }

@@ -84,7 +84,14 @@ package final class VideoPipeline: Sendable {
     context = PipelineContext(
       configuration: configuration, timekeeper: timekeeper, deviceClock: deviceClock, openSource: openSource,
       feedClock: feedClock, emit: emit, failed: failed)
-    producer = configuration.replaysCachedUnits ? ReplayProducer(context, cache: cache) : LiveProducer(context)
+    producer =
+      if case .live(let feed) = configuration.feed {
+        ArrivalProducer(context, feed)
+      } else if configuration.replaysCachedUnits {
+        ReplayProducer(context, cache: cache)
+      } else {
+        LiveProducer(context)
+      }
   }
 
   deinit { stop() }

@@ -18,7 +18,7 @@ struct GlassesCommand {
     let end = ResumeOnce<Void>()
     Interruption.shared.whenRaised { _ in end.resume(with: ()) }
     let listen = try listenAddress()
-    let feed = try feed()
+    let (feed, reader) = try feed()
     let home = try openHome()
     for warning in home.warnings { Console.shared.log(warning) }
     let agent = makeAgent(home, feed)
@@ -37,6 +37,7 @@ struct GlassesCommand {
     if arguments.has(.pair) { try PairingText.show(openPairing(server)) }
     await end.value()
     withExtendedLifetime(control) {}
+    reader?.stop()
     await server.end()
     return .done
   }
@@ -55,11 +56,21 @@ struct GlassesCommand {
     return host
   }
 
-  private func feed() throws(CommandFailure) -> FeedDescription {
+  private func feed() throws(CommandFailure) -> (FeedDescription, RawReader?) {
+    let text: FeedText
     do throws(FeedTextError) {
-      return try FeedDescription(text: arguments.text(.feed) ?? "pattern")
+      text = try FeedText(
+        arguments.text(.feed) ?? "pattern", size: arguments.givenText(.feedSize), rate: arguments.givenText(.feedRate))
     } catch {
       throw CommandFailure(subject: "--feed", error.what, next: error.nextStep)
+    }
+    switch text {
+    case .pattern: return (.pattern, nil)
+    case .file(let path): return (.file(path: path), nil)
+    case .raw(let format):
+      let reader = RawReader(format, from: STDIN_FILENO, name: "standard input", timekeeper: timekeeper)
+      reader.start()
+      return (.live(reader.feed), reader)
     }
   }
 

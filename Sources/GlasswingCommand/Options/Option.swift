@@ -10,6 +10,8 @@ enum Option: String, CaseIterable, Hashable, Sendable {
   case stateDir = "state-dir"
   case pair
   case feed
+  case feedSize = "feed-size"
+  case feedRate = "feed-rate"
   case resolution
   case fps
   case bitrate

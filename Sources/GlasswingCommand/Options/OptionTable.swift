@@ -18,6 +18,10 @@ enum OptionTable {
         help:
           "what the simulated glasses see and hear: any video file that FFmpeg reads; without it a test pattern that "
           + "beeps")
+    case .feedSize:
+      OptionSpec(option, value: .text("WxH"), help: "size of raw pictures on standard input, as 504x896")
+    case .feedRate:
+      OptionSpec(option, value: .text("N"), help: "raw pictures a second")
     case .name:
       OptionSpec(option, value: .text("NAME"), help: "what people call the glasses; kept for later starts")
     case .model:
@@ -98,7 +102,9 @@ enum OptionTable {
     case (.feed, .glasses):
       OptionSpec(
         option, value: .file,
-        help: "what the glasses see and hear: pattern, or any video file that FFmpeg reads", fallback: "pattern")
+        help:
+          "what the glasses see and hear: pattern, any video file that FFmpeg reads, or - for raw I420 on standard input",
+        fallback: "pattern")
     case (.bitrate, .glasses):
       OptionSpec(
         option, short: "b", value: .bitrate(.kilobitsPerSecond(50)...(.kilobitsPerSecond(50_000))),
@@ -266,7 +272,7 @@ enum OptionTable {
       "Ctrl-C says goodbye to all. What the glasses are and whom they trust stays in their folder; of two programs one "
         + "has it. Hinge, wear, battery, heat and touches are simulated by glasswing glasses-ctl.",
     ],
-    options: [.feed, .bitrate, .name, .model, .listen, .stateDir, .pair, .json, .quiet],
+    options: [.feed, .feedSize, .feedRate, .bitrate, .name, .model, .listen, .stateDir, .pair, .json, .quiet],
     examples: [
       .init(line: "glasswing glasses --pair", help: "the test pattern, ready to be paired"),
       .init(
