@@ -44,6 +44,7 @@ enum GlasswingProgram {
     case .glassesCtl: try await GlassesControlCommand(arguments).run()
     case .companion: try await CompanionCommand(arguments).run()
     case .bench: try await BenchCommand(arguments).run()
+    case .relay: try await RelayCommand(arguments).run()
     case .doctor: try await DoctorCommand(arguments).run()
     case .completions: try completions(arguments)
     case .help: try help(arguments)

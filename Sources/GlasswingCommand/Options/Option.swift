@@ -28,6 +28,10 @@ enum Option: String, CaseIterable, Hashable, Sendable {
   case format
   case force
   case runs
+  case to
+  case preset
+  case script
+  case seed
   case json
   case quiet
   case man
@@ -71,6 +75,7 @@ enum Command: String, CaseIterable, Hashable, Sendable {
   case glasses
   case glassesCtl = "glasses-ctl"
   case bench
+  case relay
   case doctor
   case completions
   case help

@@ -81,6 +81,18 @@ enum OptionTable {
       OptionSpec(option, short: "f", help: "write over a file that exists")
     case .runs:
       OptionSpec(option, short: "n", value: .count(1...1000), help: "how often to measure", fallback: "20")
+    case .to:
+      OptionSpec(option, short: "t", value: .text("ADDRESS:PORT"), help: "where to connect to")
+    case .preset:
+      OptionSpec(
+        option, short: "p", value: .choice(["bluetooth-classic", "wifi", "wifi-busy", "lte", "edge-of-range"]),
+        help: "the network to behave like; without it bytes pass as they come")
+    case .script:
+      OptionSpec(option, value: .file, help: "a file of steps: what happens to connections, and when")
+    case .seed:
+      OptionSpec(
+        option, value: .count(0...Int.max), help: "decides what chance would: the same seed, the same stalls",
+        fallback: "1")
     case .json:
       OptionSpec(option, help: "write the result to standard output as one JSON object")
     case .quiet:
@@ -99,6 +111,9 @@ enum OptionTable {
       OptionSpec(
         option, value: .choice(VideoOutFormat.allCases.map(\.rawValue)),
         help: "kind of video after --video-out, if the file's name doesn't say")
+    case (.listen, .relay):
+      OptionSpec(option, value: .text("ADDRESS:PORT"), help: "where to listen; port 0 lets the system choose one")
+    case (.json, .relay): OptionSpec(option, help: "write each event to standard output as a line of JSON")
     case (.feed, .glasses):
       OptionSpec(
         option, value: .file,
@@ -130,6 +145,7 @@ enum OptionTable {
     case .glasses: glasses
     case .glassesCtl: glassesCtl
     case .bench: bench
+    case .relay: relay
     case .doctor: doctor
     case .completions: completions
     case .help: help
@@ -332,6 +348,31 @@ enum OptionTable {
       ]),
     options: [.seconds, .runs, .feed, .resolution, .fps, .bitrate, .json, .quiet],
     examples: [.init(line: "glasswing bench latency --json", help: "for a script")])
+
+  private static let relay = CommandSpec(
+    .relay, summary: "forward connections through a bad network",
+    details: [
+      "Forwards TCP connections to another address and makes the way there as slow, jittery and broken as the preset or "
+        + "the script says, so that a link between two processes of this machine meets what it would meet outside. It "
+        + "looks at no byte of them. Where it listens is written when it is ready; it goes on until Ctrl-C.",
+      "What comes from --to travels to the app, the way of media; what comes from whoever connects travels to the "
+        + "glasses. With --json each event is a line of its own on standard output, the first says where it listens.",
+      "A script has a time and a step on each line; # begins a remark. Steps: preset NAME; rate 600k (or none); latency "
+        + "20ms jitter 5ms; stalls every 2s lasting 50ms-300ms (or none); hold (half-open), release; cut; refuse, "
+        + "accept; hold-back 400ms (the next connection, so that later ones overtake it); clear. Behind rate, latency, "
+        + "stalls, hold and release, to-app or to-glasses names one direction. A line seed N in front takes the place "
+        + "of --seed.",
+    ],
+    options: [.listen, .to, .preset, .script, .seed, .json, .quiet],
+    required: [.listen, .to],
+    examples: [
+      .init(
+        line: "glasswing relay --listen 127.0.0.1:7001 --to 127.0.0.1:7000 --preset wifi-busy",
+        help: "a busy room between two processes"),
+      .init(
+        line: "glasswing relay --listen 127.0.0.1:0 --to 127.0.0.1:7000 --script lift.txt --json",
+        help: "for a test: the port is in the first line"),
+    ])
 
   private static let doctor = CommandSpec(
     .doctor, summary: "check this machine",

@@ -9,9 +9,7 @@ import Units
 struct ConditionedFlow: Sendable {
   /// What holds for every link of a direction.
   struct Settings: Hashable, Sendable {
-    var rate: Bitrate?
-    var latency: Duration = .zero
-    var jitter: Duration = .zero
+    var condition = LinkCondition()
     var isHeld = false
 
     var isNeutral: Bool { self == Settings() }
@@ -48,14 +46,16 @@ struct ConditionedFlow: Sendable {
   static let capacity = 1_048_576
   /// While held: what a socket takes whose peer does not read.
   static let heldCapacity = 262_144
-  /// Under a cap, in time, but at least two full chunks: as a socket with a small send buffer.
-  static let pacedCapacity: Duration = .milliseconds(50)
+  /// Least that may wait under a cap: two full chunks, as in a socket with a small send buffer.
   static let leastPacedCapacity = 2 * (4096 + ChunkHeader.length)
+  /// Bytes that are no chunks are cut into parts of this size, that of a segment on Ethernet.
+  static let segmentBytes = 1448
   /// Less room than this is none, else writers would send crumbs.
   static let leastRoom = 1024
 
   let direction: LinkConditioner.Direction
   private let link: UInt64
+  private let content: LinkConditioner.Content
   private var settings: Settings
   private var generator: SeededGenerator
 
@@ -70,6 +70,9 @@ struct ConditionedFlow: Sendable {
   private var wireFree = Instant.distantPast
   private var underWay = FIFO<UnderWay>()
   private var lastArrival = Instant.distantPast
+  private var stalls: StallSchedule?
+  /// Nothing arrives before; nil once it is past.
+  private var opensAt: Instant?
   private var held = FIFO<Portion>()
   private var passed = FIFO<Portion>()
   /// Bytes in all of these but `passed`.
@@ -77,19 +80,38 @@ struct ConditionedFlow: Sendable {
   /// The writer was told of little room and waits to hear of more.
   private var owesWritable = false
   private(set) var hasEnded = false
+  /// The end was handed over, behind all that was written before.
+  private(set) var isOver = false
 
-  init(direction: LinkConditioner.Direction, link: UInt64, settings: Settings, seed: UInt64) {
+  init(
+    direction: LinkConditioner.Direction, link: UInt64, settings: Settings, seed: UInt64,
+    content: LinkConditioner.Content = .chunks, opensAt: Instant? = nil
+  ) {
     self.direction = direction
     self.link = link
     self.settings = settings
+    self.content = content
+    self.opensAt = opensAt
     generator = SeededGenerator(seed: seed)
+    stalls = settings.condition.stalls.map { StallSchedule($0, seed: generator.next()) }
   }
 
   // MARK: Inputs
 
-  /// What the sender wrote at once: whole chunks.
+  /// What the sender wrote at once: whole chunks, or any bytes.
   mutating func write(_ bytes: [UInt8], rules: inout FaultRules, at now: Instant) {
     guard !hasEnded else { return }
+    switch content {
+    case .chunks: write(chunks: bytes, &rules, at: now)
+    case .bytes:
+      waitingBytes += bytes.count
+      for start in stride(from: 0, to: bytes.count, by: Self.segmentBytes) {
+        pace(.bytes(Array(bytes[start..<min(bytes.count, start + Self.segmentBytes)])), at: now)
+      }
+    }
+  }
+
+  private mutating func write(chunks bytes: [UInt8], _ rules: inout FaultRules, at now: Instant) {
     let (chunks, rest) = WrittenChunk.cut(bytes)
     for chunk in chunks {
       waitingBytes += chunk.bytes.count
@@ -114,7 +136,10 @@ struct ConditionedFlow: Sendable {
   mutating func set(_ new: Settings, at now: Instant) {
     let old = settings
     settings = new
-    if old.rate != new.rate { changeRate(at: now) }
+    if old.condition.rate != new.condition.rate { changeRate(at: now) }
+    if old.condition.stalls != new.condition.stalls {
+      stalls = new.condition.stalls.map { StallSchedule($0, seed: generator.next()) }
+    }
     if !new.isHeld {
       while let portion = held.popFirst() { pass(portion) }
     }
@@ -123,6 +148,8 @@ struct ConditionedFlow: Sendable {
   /// No faults any more: all that waits passes at once, what left first first.
   mutating func clear(at now: Instant) {
     settings = Settings()
+    stalls = nil
+    opensAt = nil
     while let portion = held.popFirst() { pass(portion) }
     while let next = underWay.popFirst() { pass(next.portion) }
     changeRate(at: now)
@@ -133,13 +160,14 @@ struct ConditionedFlow: Sendable {
   /// The bytes are gone.
   mutating func breakOff() -> Int {
     let lost = waitingBytes
-    self = ConditionedFlow(direction: direction, link: link, settings: settings, seed: 0)
+    self = ConditionedFlow(direction: direction, link: link, settings: settings, seed: 0, content: content)
     hasEnded = true
     return lost
   }
 
   /// Lets pass what is due.
   mutating func advance(to now: Instant) {
+    if let opening = opensAt, opening <= now { opensAt = nil }
     while let next = nextDeadline, next <= now {
       // What has travelled furthest goes first where times are equal.
       if let first = underWay.first, first.arrival == next {
@@ -154,20 +182,25 @@ struct ConditionedFlow: Sendable {
 
   // MARK: Outputs
 
-  mutating func nextPassed() -> Portion? { passed.popFirst() }
+  mutating func nextPassed() -> Portion? {
+    let portion = passed.popFirst()
+    if portion == .end { isOver = true }
+    return portion
+  }
 
   /// When `advance(to:)` has something to do; nil while nothing waits for the time.
   var nextDeadline: Instant? {
     var earliest = delayed.earliest ?? .distantFuture
     if !paced.isEmpty { earliest = min(earliest, wireFree) }
     if let first = underWay.first { earliest = min(earliest, first.arrival) }
+    if let opensAt { earliest = min(earliest, opensAt) }
     return earliest == .distantFuture ? nil : earliest
   }
 
   /// Nothing waits, and nothing holds up what comes.
   var isIdle: Bool {
     settings.isNeutral && waitingBytes == 0 && passed.isEmpty && paced.isEmpty && underWay.isEmpty && held.isEmpty
-      && delayed.isEmpty
+      && delayed.isEmpty && opensAt == nil
   }
 
   var heldBytes: Int { held.waiting.reduce(0) { $0 + $1.count } }
@@ -198,8 +231,8 @@ struct ConditionedFlow: Sendable {
   }
 
   private var pacedLimit: Int? {
-    settings.rate.map { rate in
-      let bits = Double(max(0, rate.bitsPerSecond)) * Self.pacedCapacity.seconds
+    settings.condition.rate.map { rate in
+      let bits = Double(max(0, rate.bitsPerSecond)) * settings.condition.queue.seconds
       return max(Self.leastPacedCapacity, Int(Int64(saturating: bits / 8)))
     }
   }
@@ -285,7 +318,7 @@ struct ConditionedFlow: Sendable {
   // MARK: Wire
 
   private mutating func pace(_ portion: Portion, at now: Instant) {
-    guard settings.rate != nil || !paced.isEmpty else { return travel(portion, from: now) }
+    guard settings.condition.rate != nil || !paced.isEmpty else { return travel(portion, from: now) }
     paced.append(portion)
     pacedBytes += portion.count
     if paced.count == 1 { wireFree = max(now, wireFree) + time(onWire: portion) }
@@ -300,7 +333,7 @@ struct ConditionedFlow: Sendable {
   }
 
   private mutating func changeRate(at now: Instant) {
-    if settings.rate == nil {
+    if settings.condition.rate == nil {
       while let portion = paced.popFirst() { travel(portion, from: now) }
       pacedBytes = 0
       wireFree = now
@@ -311,7 +344,7 @@ struct ConditionedFlow: Sendable {
   }
 
   private func time(onWire portion: Portion) -> Duration {
-    guard let rate = settings.rate, portion.count > 0 else { return .zero }
+    guard let rate = settings.condition.rate, portion.count > 0 else { return .zero }
     guard rate.bitsPerSecond > 0 else { return Duration.nanoseconds(Int64.max) }
     let bits = Double(portion.count) * 8
     return .nanoseconds(Int64(saturating: (bits / Double(rate.bitsPerSecond) * 1e9).rounded(.up)))
@@ -320,14 +353,16 @@ struct ConditionedFlow: Sendable {
   // MARK: Way and gate
 
   private mutating func travel(_ portion: Portion, from departure: Instant) {
-    guard settings.latency > .zero || settings.jitter > .zero || !underWay.isEmpty else {
-      return enter(gate: portion)
-    }
-    var travelTime = max(.zero, settings.latency)
-    let jitter = settings.jitter.nanoseconds
+    let condition = settings.condition
+    guard
+      condition.latency > .zero || condition.jitter > .zero || stalls != nil || opensAt != nil || !underWay.isEmpty
+    else { return enter(gate: portion) }
+    var travelTime = max(.zero, condition.latency)
+    let jitter = condition.jitter.nanoseconds
     if jitter > 0 { travelTime += .nanoseconds(Int64.random(in: 0...jitter, using: &generator)) }
     // A stream of bytes: nothing overtakes.
-    lastArrival = max(lastArrival, departure + travelTime)
+    lastArrival = max(lastArrival, departure + travelTime, opensAt ?? .distantPast)
+    if let arrival = stalls?.arrival(lastArrival) { lastArrival = arrival }
     underWay.append(UnderWay(portion: portion, arrival: lastArrival))
   }
 

@@ -4,6 +4,7 @@ import Synchronization
 /// The two transports of a link that runs through a conditioner. An end is named by the direction in which it sends.
 final class ConditionedLink: Sendable {
   let number: UInt64
+  let content: LinkConditioner.Content
   private let app: any ByteTransport
   private let glasses: any ByteTransport
   private let appCourier = Courier()
@@ -11,8 +12,11 @@ final class ConditionedLink: Sendable {
   private let passesToApp = Atomic<Bool>(true)
   private let passesToGlasses = Atomic<Bool>(true)
 
-  init(number: UInt64, app: any ByteTransport, glasses: any ByteTransport) {
+  init(
+    number: UInt64, app: any ByteTransport, glasses: any ByteTransport, content: LinkConditioner.Content
+  ) {
     self.number = number
+    self.content = content
     self.app = app
     self.glasses = glasses
   }

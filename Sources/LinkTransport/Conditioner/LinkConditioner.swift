@@ -25,6 +25,8 @@ package final class LinkConditioner: Sendable {
     /// In the order in which they were joined.
     var links: [Link] = []
     var nextLink: UInt64 = 0
+    var nextHoldBack: Duration?
+    var refuses = false
     /// Of the jitter.
     var seeds: SeededGenerator
     var timer: LaneTimer?
@@ -76,16 +78,37 @@ package final class LinkConditioner: Sendable {
 
   /// Caps the rate of each link, headers included; nil for no cap. At 0 nothing gets through, as when held.
   package func limit(_ rate: Bitrate?, _ direction: Direction = .toApp) {
-    set(direction, .limited(rate)) { $0.rate = rate }
+    set(direction, .limited(rate)) { $0.condition.rate = rate }
   }
 
   /// Lets what leaves from now on take time on the way, and up to `jitter` more. Nothing overtakes, so a byte may take
   /// longer than both.
   package func setLatency(_ latency: Duration, jitter: Duration = .zero, _ direction: Direction = .toApp) {
     set(direction, .latency(latency, jitter: jitter)) {
-      $0.latency = latency
-      $0.jitter = jitter
+      $0.condition.latency = latency
+      $0.condition.jitter = jitter
     }
+  }
+
+  /// Lets each link stall now and then, as a stream does whose loss is repaired; nil for no stalls.
+  package func setStalls(_ stalls: LinkCondition.Stalls?, _ direction: Direction = .toApp) {
+    set(direction, .stalls(stalls)) { $0.condition.stalls = stalls }
+  }
+
+  /// Rate, latency, jitter and stalls at once, in place of those before.
+  package func setCondition(_ condition: LinkCondition, _ direction: Direction = .toApp) {
+    set(direction, .condition(condition)) { $0.condition = condition }
+  }
+
+  /// Holds the next link that is joined back for so long, both ways, so that one that is joined behind it gets through
+  /// earlier: connections that overtake each other. Once.
+  package func holdBackNext(by delay: Duration) {
+    state.withLock { $0.nextHoldBack = delay }
+  }
+
+  /// Links that are joined from now on break at once, or, with false, no longer do. Those that are up stay.
+  package func refuse(_ refuses: Bool) {
+    state.withLock { $0.refuses = refuses }
   }
 
   /// Half-open: nothing gets through, not even the end of a link, and nothing is closed. Both directions make a dead
@@ -124,6 +147,8 @@ package final class LinkConditioner: Sendable {
     change { state, now in
       state.rules.removeAll()
       state.settings.removeAll()
+      state.nextHoldBack = nil
+      state.refuses = false
       for direction in Direction.allCases {
         state.rules.note(Event(time: now, direction: direction, kind: .cleared))
         for index in state.links.indices { state.links[index].flows[direction]?.clear(at: now) }
@@ -157,22 +182,30 @@ package final class LinkConditioner: Sendable {
 
   /// Wraps the two ends of a link. The conditioner holds neither of the ends that it returns; one that is released is
   /// closed.
+  ///
+  /// - Parameter content: what is written to the ends. Of a link of chunks whose two ends are closed nobody is left; a
+  ///   link of bytes is a piece of a longer way, and what was written before the ends were closed still passes.
   package func join(
-    app: any ByteTransport, glasses: any ByteTransport
+    app: any ByteTransport, glasses: any ByteTransport, carrying content: Content = .chunks
   ) -> (app: any ByteTransport, glasses: any ByteTransport) {
-    let link = state.withLock { state in
+    let now = timekeeper.now
+    let (link, isRefused) = state.withLock { state in
       let number = state.nextLink
       state.nextLink += 1
-      let link = ConditionedLink(number: number, app: app, glasses: glasses)
+      let link = ConditionedLink(number: number, app: app, glasses: glasses, content: content)
+      guard !state.refuses else { return (link, true) }
+      let opensAt = state.nextHoldBack.take().map { now + $0 }
       var flows: [Direction: ConditionedFlow] = [:]
       for direction in Direction.allCases {
         flows[direction] = ConditionedFlow(
-          direction: direction, link: number, settings: state.settings[direction] ?? .init(), seed: state.seeds.next())
+          direction: direction, link: number, settings: state.settings[direction] ?? .init(), seed: state.seeds.next(),
+          content: content, opensAt: opensAt)
       }
       state.links.append(Link(link: link, flows: flows))
       state.decidePassing(state.links.count - 1)
-      return link
+      return (link, false)
     }
+    if isRefused { link.end(.failed("the link was refused by a fault")) } else { keepTime() }
     return (
       ConditionedTransport(link: link, sends: .toGlasses, conditioner: self),
       ConditionedTransport(link: link, sends: .toApp, conditioner: self)
@@ -203,7 +236,7 @@ package final class LinkConditioner: Sendable {
       guard let index = state.index(of: link.number) else { return nil }
       state.links[index].flows[direction]?.end(at: now)
       // When both are closed there is nobody left to hand anything to.
-      guard state.links[index].flows.values.allSatisfy(\.hasEnded) else { return false }
+      guard link.content == .chunks, state.links[index].flows.values.allSatisfy(\.hasEnded) else { return false }
       state.rules.forget(link: link.number)
       state.links.remove(at: index)
       return true
@@ -300,6 +333,11 @@ extension LinkConditioner.State {
   ) -> LinkConditioner.Step? {
     guard let index = index(of: number) else { return nil }
     if let portion = links[index].flows[direction]?.nextPassed() { return .portion(links[index].link, portion) }
+    if links[index].flows.values.allSatisfy(\.isOver) {
+      rules.forget(link: number)
+      links.remove(at: index)
+      return nil
+    }
     if links[index].flows[direction]?.takeWritable() == true { return .writable(links[index].link) }
     links[index].draining.remove(direction)
     decidePassing(index)

@@ -10,6 +10,14 @@ extension LinkConditioner {
     case toGlasses
   }
 
+  /// What is written to the ends of a link.
+  package enum Content: Hashable, Sendable {
+    /// Whole chunks, as `LinkConnection` writes them, on which rules and mutes act.
+    case chunks
+    /// Anything, such as what was encrypted. Rules and mutes don't act on it.
+    case bytes
+  }
+
   /// What a rule counts and acts on.
   package enum Part: Hashable, Sendable {
     /// A message, an access unit, a unit of sound or a photo: all the chunks with one number on one channel. What acts on it acts on
@@ -62,6 +70,8 @@ extension LinkConditioner {
       // To a direction
       case limited(Bitrate?)
       case latency(Duration, jitter: Duration)
+      case stalls(LinkCondition.Stalls?)
+      case condition(LinkCondition)
       case held
       /// So many bytes that were held went on.
       case released(bytes: Int)

@@ -14,6 +14,12 @@ package struct StreamOptions: Sendable {
   package var unreadLimit: ByteCount = .kibibytes(64)
   /// Most that is handed over and not yet consumed.
   package var receiveLimit: ByteCount = .kibibytes(256)
+  /// Most that the kernel holds of what the peer sent, over TCP; nil leaves it to the kernel, which takes megabytes where
+  /// the peer sends them. Whoever wants the peer to feel what waits behind it sets it.
+  package var kernelReceiveLimit: ByteCount?
+  /// Largest segment that the peer may send, and that is sent to it; nil for what the network takes, which on loopback is
+  /// 64 KiB.
+  package var segmentLimit: ByteCount?
   /// How long a connection may take to come up, with all its addresses and the resolver.
   package var connectLimit: Duration = .seconds(5)
   /// How long bytes may stay unacknowledged until the kernel gives the connection up. A backstop: a link's own sign of life
@@ -44,6 +50,13 @@ enum StreamKind: Sendable {
       SocketCalls.set(
         Int32(glasswing_tcp_user_timeout), level: level, of: descriptor,
         to: Int32(clamping: options.acknowledgeLimit.nanoseconds / 1_000_000))
+      if let limit = options.segmentLimit {
+        SocketCalls.set(TCP_MAXSEG, level: level, of: descriptor, to: Int32(clamping: limit.bytes))
+      }
+      if let limit = options.kernelReceiveLimit {
+        // The kernel doubles what it is given, for its own bookkeeping.
+        SocketCalls.set(SO_RCVBUF, level: SOL_SOCKET, of: descriptor, to: Int32(clamping: limit.bytes))
+      }
       if let name = options.congestionControl {
         setsockopt(
           descriptor, level, Int32(glasswing_tcp_congestion), name, socklen_t(name.utf8.count))

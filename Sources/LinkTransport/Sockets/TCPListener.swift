@@ -30,7 +30,7 @@ package final class TCPListener: Sendable {
   ) throws(SocketFailure) {
     self.options = options
     self.reactor = reactor
-    sockets = try Self.bind(addresses, reactor: reactor)
+    sockets = try Self.bind(addresses, options, reactor: reactor)
     self.addresses = sockets.compactMap { $0.ask(SocketCalls.localAddress) }
   }
 
@@ -65,16 +65,16 @@ package final class TCPListener: Sendable {
   package var pauses: Int { sockets.reduce(0) { $0 + $1.pauses } }
 
   private static func bind(
-    _ addresses: [SocketAddress], reactor: SocketReactor
+    _ addresses: [SocketAddress], _ options: StreamOptions, reactor: SocketReactor
   ) throws(SocketFailure) -> [ListeningSocket] {
     guard let first = addresses.first else { throw .noAddress }
     var attempts = portAttempts
     while true {
-      var bound = [try bind(first, reactor: reactor)]
+      var bound = [try bind(first, options, reactor: reactor)]
       let port = bound[0].ask(SocketCalls.localAddress)?.port ?? first.port
       do throws(SocketFailure) {
         for address in addresses.dropFirst() {
-          bound.append(try bind(address.port == 0 ? address.with(port: port) : address, reactor: reactor))
+          bound.append(try bind(address.port == 0 ? address.with(port: port) : address, options, reactor: reactor))
         }
         return bound
       } catch {
@@ -85,7 +85,9 @@ package final class TCPListener: Sendable {
     }
   }
 
-  private static func bind(_ address: SocketAddress, reactor: SocketReactor) throws(SocketFailure) -> ListeningSocket {
+  private static func bind(
+    _ address: SocketAddress, _ options: StreamOptions, reactor: SocketReactor
+  ) throws(SocketFailure) -> ListeningSocket {
     let system = address.system
     let descriptor = try SocketCalls.make(system.family, for: system.text)
     SocketCalls.set(SO_REUSEADDR, level: SOL_SOCKET, of: descriptor, to: 1)
@@ -95,6 +97,8 @@ package final class TCPListener: Sendable {
         IPV6_V6ONLY, level: Int32(IPPROTO_IPV6), of: descriptor,
         to: address.host == .ipv6(high: 0, low: 0, zone: 0) ? 0 : 1)
     }
+    // Accepted connections inherit it; on them it would come after the window was announced.
+    StreamKind.tcp.prepare(descriptor, options)
     guard system.withPointer({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
       let code = errno
       close(descriptor)

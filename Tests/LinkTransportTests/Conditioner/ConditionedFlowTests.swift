@@ -95,7 +95,7 @@ struct ConditionedFlowTests {
   @Test("under a cap each chunk takes its time on the wire, and the writer has little room")
   func rate() {
     // 1000 bytes a millisecond.
-    var rig = FlowRig(ConditionedFlow.Settings(rate: .bitsPerSecond(8_000_000)))
+    var rig = FlowRig(ConditionedFlow.Settings(condition: LinkCondition(rate: .bitsPerSecond(8_000_000))))
     let units = (0..<4).map { unit(UInt32($0), bytes: 1000 - ChunkHeader.length) }
     let best = rig.flow.askRoom()
     #expect(best == 50_000)
@@ -114,7 +114,7 @@ struct ConditionedFlowTests {
     rig.write(units[0])
     #expect(rig.flow.nextDeadline == Instant(nanoseconds: 101_000_000))
     // Nothing at all under a cap of nothing; all at once without one.
-    rig.flow.set(.init(rate: .bitsPerSecond(0)), at: rig.now)
+    rig.flow.set(.init(condition: LinkCondition(rate: .bitsPerSecond(0))), at: rig.now)
     #expect(rig.flow.nextDeadline == nil)
     rig.advance(to: 10_000)
     #expect(rig.passed().isEmpty)
@@ -125,7 +125,7 @@ struct ConditionedFlowTests {
 
   @Test("a writer that was told of little room hears once when there is half of it again")
   func writable() {
-    var rig = FlowRig(ConditionedFlow.Settings(rate: .bitsPerSecond(800_000)))
+    var rig = FlowRig(ConditionedFlow.Settings(condition: LinkCondition(rate: .bitsPerSecond(800_000))))
     let best = rig.flow.askRoom()
     #expect(best == ConditionedFlow.leastPacedCapacity)
     rig.write(unit(0, bytes: 4096), unit(1, bytes: 4096))
@@ -140,7 +140,8 @@ struct ConditionedFlowTests {
 
   @Test("latency and jitter keep the order", arguments: 0..<10)
   func latency(seed: Int) {
-    let settings = ConditionedFlow.Settings(latency: .milliseconds(20), jitter: .milliseconds(30))
+    let settings = ConditionedFlow.Settings(
+      condition: LinkCondition(latency: .milliseconds(20), jitter: .milliseconds(30)))
     var rig = FlowRig(seed: UInt64(seed), settings)
     var arrivals: [Int] = []
     var order: [[UInt8]] = []
@@ -158,9 +159,9 @@ struct ConditionedFlowTests {
 
   @Test("what is held waits, up to a bound that the writer sees, and comes at once and in order")
   func hold() {
-    var rig = FlowRig(ConditionedFlow.Settings(latency: .milliseconds(5)))
+    var rig = FlowRig(ConditionedFlow.Settings(condition: LinkCondition(latency: .milliseconds(5))))
     rig.write(unit(0))
-    rig.flow.set(.init(latency: .milliseconds(5), isHeld: true), at: rig.now)
+    rig.flow.set(.init(condition: LinkCondition(latency: .milliseconds(5)), isHeld: true), at: rig.now)
     rig.write(unit(1))
     rig.advance(to: 1000)
     #expect(rig.passed().isEmpty)
@@ -179,7 +180,8 @@ struct ConditionedFlowTests {
 
   @Test("an end is seen behind all that was written before it")
   func end() {
-    var rig = FlowRig(ConditionedFlow.Settings(rate: .bitsPerSecond(448_000), latency: .milliseconds(5)))
+    var rig = FlowRig(
+      ConditionedFlow.Settings(condition: LinkCondition(rate: .bitsPerSecond(448_000), latency: .milliseconds(5))))
     rig.apply(.delay(.milliseconds(30)), to: .unit, .next(0))
     rig.apply(.reorder(behind: 5), to: .unit, .next(1))
     rig.write(unit(0), unit(1), unit(2))
@@ -212,7 +214,8 @@ struct ConditionedFlowTests {
     var rig = FlowRig(
       seed: UInt64(seed),
       ConditionedFlow.Settings(
-        rate: .bitsPerSecond(4_000_000), latency: .milliseconds(3), jitter: .milliseconds(9)))
+        condition: LinkCondition(
+          rate: .bitsPerSecond(4_000_000), latency: .milliseconds(3), jitter: .milliseconds(9))))
     let actions: [LinkConditioner.Action] = [
       .drop, .delay(.milliseconds(15)), .duplicate, .reorder(behind: 3), .corrupt,
     ]
