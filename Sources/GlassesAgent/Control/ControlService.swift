@@ -4,7 +4,7 @@ import LinkTransport
 import Synchronization
 import Trust
 
-/// Serves the control socket of glasses: a line of JSON a request, a line an answer, for the user that runs them.
+/// Serves the control socket of glasses: a line of JSON a request, a line an answer, for the user that runs them and for root.
 package final class ControlService: Sendable {
   /// Longest line that is read; a request has a hundred bytes.
   package static let longestLine = 4096
@@ -23,7 +23,7 @@ package final class ControlService: Sendable {
   package func start() throws(SocketFailure) {
     try server.home.control.start { [weak self] transport in
       // The file's mode says so already; this holds where a file system does not.
-      guard transport.peerCredentials?.user == geteuid() else { return }
+      guard let user = transport.peerCredentials?.user, user == geteuid() || user == 0 else { return }
       self?.serve(transport)
     }
   }
