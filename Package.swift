@@ -35,6 +35,8 @@ let package = Package(
     system("CHEIF", pkgConfig: "libheif", apt: ["libheif-dev"], brew: ["libheif"]),
     system("CQREncode", pkgConfig: "libqrencode", apt: ["libqrencode-dev"], brew: ["qrencode"]),
     system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"], brew: ["openssl@3"]),
+    // Its pkg-config file has a flag that SwiftPM warns of.
+    system("CAvahi", apt: ["libavahi-client-dev"]),
     // The system's own: no package brings it.
     .systemLibrary(name: "CSockets", path: "Sources/CSockets"),
 
@@ -51,7 +53,7 @@ let package = Package(
 
     // Link
     .target(name: "Trust", dependencies: ["Units", "COpenSSL"]),
-    .target(name: "LinkTransport", dependencies: ["Units", "LinkProtocol", "Trust", "CSockets"]),
+    .target(name: "LinkTransport", dependencies: ["Units", "LinkProtocol", "Trust", "CSockets", "CAvahi"]),
 
     // The companion
     .target(name: "Companion", dependencies: ["Units", "LinkProtocol", "LinkTransport", "Trust"]),

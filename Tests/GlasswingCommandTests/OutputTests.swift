@@ -1,4 +1,5 @@
 import Glasswing
+import LinkTransport
 import Testing
 import Units
 
@@ -68,16 +69,27 @@ struct OutputTests {
 
 @Suite("doctor")
 struct DoctorTests {
-  @Test("Congestion control is judged by what is in use, allowed and there, each with its remedy")
+  @Test("Congestion control is judged by what a socket of this user's gets, with the remedy")
   func congestionControl() {
-    let judge = { SystemChecks.congestionControl(current: $0, available: $1, allowed: $2) }
+    let judge = { SystemChecks.congestionControl(granted: $0, available: $1, allowed: $2) }
     #expect(judge("bbr", "reno cubic bbr", "reno cubic").status == .ok)
-    #expect(judge("cubic", "reno cubic bbr", "reno cubic bbr").status == .ok)
     let forbidden = judge("cubic", "reno cubic bbr", "reno cubic")
-    #expect(forbidden.status == .warning)
+    #expect(forbidden.status == .warning && forbidden.found.contains("cubic"))
     #expect(forbidden.remedy?.contains("tcp_allowed_congestion_control=\"reno cubic bbr\"") == true)
     #expect(judge("cubic", "reno cubic", "reno cubic").remedy?.contains("modprobe tcp_bbr") == true)
     #expect(judge(nil, nil, nil).status == .warning)
+    #expect(CongestionControl.granted()?.isEmpty == false)
+    var options = StreamOptions()
+    options.congestionControl = "reno"
+    #expect(CongestionControl.granted(options) == "reno")
+  }
+
+  @Test("Discovery is fine with a daemon; without one it warns, and says what starts one")
+  func discovery() {
+    #expect(SystemChecks.discovery(.runs(version: "avahi 0.8")).status == .ok)
+    let absent = SystemChecks.discovery(.absent("Daemon not running"))
+    #expect(absent.status == .warning && absent.found.contains("Daemon not running"))
+    #expect(absent.remedy?.contains("avahi-daemon") == true)
   }
 
   @Test("A clock with coarse steps fails, late timers warn")

@@ -193,7 +193,7 @@ struct ProgramTests {
     #expect(report.ok == (result.status == 0))
     for name in [
       "HEVC encoder", "HEVC decoder", "Opus encoder", "Opus decoder", "AAC encoder", "clock", "congestion control",
-      "companion", "glasses", "libx265",
+      "discovery", "companion", "glasses", "libx265",
     ] {
       #expect(report.checks.contains { $0.name == name })
     }

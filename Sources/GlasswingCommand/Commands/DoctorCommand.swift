@@ -16,6 +16,7 @@ struct DoctorCommand {
     var checks = MediaChecks.libraries() + MediaChecks.codecs(timekeeper: timekeeper)
     checks.append(await SystemChecks.clock(timekeeper: timekeeper))
     checks.append(SystemChecks.congestionControl())
+    checks.append(SystemChecks.discovery())
     checks.append(SystemChecks.ffmpeg())
     checks.append(await GlassesChecks.simulation())
     checks += paired

@@ -11,30 +11,43 @@ enum SystemChecks {
   static func congestionControl() -> DoctorCheck {
     let folder = "/proc/sys/net/ipv4/"
     return congestionControl(
-      current: read(folder + "tcp_congestion_control"), available: read(folder + "tcp_available_congestion_control"),
+      granted: CongestionControl.granted(), available: read(folder + "tcp_available_congestion_control"),
       allowed: read(folder + "tcp_allowed_congestion_control"))
   }
 
-  /// Links to real glasses are TCP; under loss, BBR delivers pictures several times sooner than cubic does.
-  static func congestionControl(current: String?, available: String?, allowed: String?) -> DoctorCheck {
+  /// Links to real glasses are TCP; under loss, BBR delivers pictures several times sooner than cubic does. Judged by what a
+  /// socket of this user's got that asked for it, as each link does.
+  static func congestionControl(granted: String?, available: String?, allowed: String?) -> DoctorCheck {
     let name = "congestion control"
-    guard let current else {
+    guard let granted else {
       return DoctorCheck(
-        name, .warning, "unknown: /proc/sys/net/ipv4 can't be read", remedy: "Run where /proc is mounted.")
+        name, .warning, "unknown: no TCP socket can be made", remedy: "Run where a network is, at least loopback.")
     }
-    if current == "bbr" { return DoctorCheck(name, .ok, "bbr is in use") }
-    let words = { (text: String?) in Set((text ?? "").split(separator: " ").map(String.init)) }
-    if words(allowed).contains("bbr") {
-      return DoctorCheck(name, .ok, "\(current) is the default; bbr is allowed, and links ask for it")
-    }
-    if words(available).contains("bbr") {
+    if granted == "bbr" { return DoctorCheck(name, .ok, "links of this user get bbr") }
+    let isThere = (available ?? "").split(separator: " ").contains("bbr")
+    guard isThere else {
       return DoctorCheck(
-        name, .warning, "\(current) is in use; bbr is there, but users may not ask for it",
-        remedy: "sudo sysctl -w net.ipv4.tcp_allowed_congestion_control=\"\(allowed ?? current) bbr\"")
+        name, .warning, "links of this user get \(granted); bbr is not loaded",
+        remedy: "sudo modprobe tcp_bbr, and sudo sysctl -w net.ipv4.tcp_allowed_congestion_control=\"reno cubic bbr\"")
     }
     return DoctorCheck(
-      name, .warning, "\(current) is in use; bbr is not loaded",
-      remedy: "sudo modprobe tcp_bbr, and sudo sysctl -w net.ipv4.tcp_allowed_congestion_control=\"reno cubic bbr\"")
+      name, .warning, "links of this user get \(granted); bbr is there, but users may not ask for it",
+      remedy: "sudo sysctl -w net.ipv4.tcp_allowed_congestion_control=\"\(allowed ?? granted) bbr\"")
+  }
+
+  // MARK: Discovery
+
+  static func discovery() -> DoctorCheck { discovery(AvahiDaemon.ask()) }
+
+  static func discovery(_ answer: AvahiDaemon.Answer) -> DoctorCheck {
+    let name = "discovery"
+    switch answer {
+    case .runs(let version): return DoctorCheck(name, .ok, "\(version) runs; glasses are found on the network")
+    case .absent(let words):
+      return DoctorCheck(
+        name, .warning, "no Avahi (\(words)); glasses are reached at their last known addresses only",
+        remedy: "sudo apt-get install avahi-daemon, and sudo systemctl start avahi-daemon")
+    }
   }
 
   private static func read(_ path: String) -> String? {

@@ -113,7 +113,6 @@ enum OptionTable {
         help: "kind of video after --video-out, if the file's name doesn't say")
     case (.listen, .relay):
       OptionSpec(option, value: .text("ADDRESS:PORT"), help: "where to listen; port 0 lets the system choose one")
-    case (.json, .relay): OptionSpec(option, help: "write each event to standard output as a line of JSON")
     case (.feed, .glasses):
       OptionSpec(
         option, value: .file,
@@ -124,7 +123,7 @@ enum OptionTable {
       OptionSpec(
         option, short: "b", value: .bitrate(.kilobitsPerSecond(50)...(.kilobitsPerSecond(50_000))),
         help: "the most that they encode at; without it what suits size and rate")
-    case (.json, .glasses):
+    case (.json, .glasses), (.json, .relay):
       OptionSpec(option, help: "write what happens to standard output, one JSON object a line")
     case _: spec(option)
     }
@@ -377,7 +376,7 @@ enum OptionTable {
   private static let doctor = CommandSpec(
     .doctor, summary: "check this machine",
     details: [
-      "Checks libraries, encoders and decoders (by running them), congestion control, companion, glasses and clock, "
+      "Checks libraries, encoders and decoders (by running them), congestion control, discovery, companion, glasses and clock, "
         + "and says what to do about each thing that isn't right. The exit code is 1 when something has failed; "
         + "a warning doesn't fail."
     ],

@@ -98,3 +98,15 @@ enum StreamKind: Sendable {
     return result == 0 ? String(decoding: name.prefix { $0 != 0 }, as: UTF8.self) : nil
   }
 }
+
+/// What the kernel grants this user.
+package enum CongestionControl {
+  /// What a TCP socket that asks as the options say gets; nil where none can be made.
+  package static func granted(_ options: StreamOptions = StreamOptions()) -> String? {
+    guard let descriptor = (try? SocketCalls.make(AF_INET, for: "")) ?? (try? SocketCalls.make(AF_INET6, for: ""))
+    else { return nil }
+    defer { close(descriptor) }
+    StreamKind.tcp.prepare(descriptor, options)
+    return StreamKind.congestionControl(descriptor)
+  }
+}
