@@ -67,6 +67,13 @@ enum StreamKind: Sendable {
     }
   }
 
+  /// After each read. An acknowledgement that waits for company, up to 40 ms, is time in which the sender can't tell
+  /// whether its last packets are lost (RFC 1122, 4.2.3.2); the kernel forgets the wish with each that it sends.
+  func hasRead(_ descriptor: Int32) {
+    guard case .tcp = self else { return }
+    SocketCalls.set(TCP_QUICKACK, level: Int32(IPPROTO_TCP), of: descriptor, to: 1)
+  }
+
   /// What may wait in the kernel. Of a Unix socket half of its buffer, since the kernel says "writable" from a quarter on.
   func queueLimit(_ descriptor: Int32, _ options: StreamOptions) -> Int {
     switch self {

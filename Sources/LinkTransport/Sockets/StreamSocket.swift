@@ -266,6 +266,7 @@ final class StreamSocket: SocketWatcher {
     let buffer = UnsafeMutableRawBufferPointer(rebasing: scratch[..<room])
     switch SocketCalls.receive(state.descriptor, into: buffer) {
     case .bytes(let count):
+      kind.hasRead(state.descriptor)
       // After the end for the owner bytes are read only so that the kernel does not answer them with a reset, which
       // would take from the peer what it has not read.
       guard isOwned else { return }
