@@ -8,7 +8,7 @@ STRICT := -Xswiftc -warnings-as-errors
 RELEASE := $(SWIFT) build -c release --product glasswing
 GLASSWING := .build/release/glasswing
 
-.PHONY: help deps deps-test build run test test-tsan bench fuzz format lint docs clean
+.PHONY: help deps deps-test build run test test-tsan bench bench-peers fuzz format lint docs clean
 
 help: ## what there is to make
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
@@ -42,6 +42,10 @@ test-tsan: deps-test ## the package's tests under the thread sanitizer
 
 bench: deps-test build ## figures for docs/performance.md; asserts nothing
 	@for name in first-frame latency link record allocations audio; do $(GLASSWING) bench $$name || exit 1; done
+
+bench-peers: deps-test ## beside GStreamer RTP and ffmpeg SRT, where they are installed
+	$(SWIFT) build -c release --product glasswing
+	@scripts/bench-peers
 
 fuzz: deps-test ## each parser against random bytes (SECONDS_EACH=10)
 	@scripts/fuzz

@@ -255,7 +255,7 @@ struct ProgramTests {
       return try CommandLineTool.run("bash", ["-c", program]).output.split(whereSeparator: \.isWhitespace).map(
         String.init)
     }
-    #expect(try complete("glasswing", "re") == ["record"])
+    #expect(try complete("glasswing", "rec") == ["record"])
     #expect(try complete("glasswing", "record", "--res") == ["--resolution"])
     #expect(try complete("glasswing", "record", "--resolution", "") == ["low", "medium", "high"])
     #expect(try complete("glasswing", "bench", "la") == ["latency"])

@@ -75,11 +75,15 @@ struct TwoProcessTests {
     let again = try GlassesProcess(folder: folder, port: port)
     _ = try await again.port()
     try await watched.sessionStates.wait("the session's end") { $0.last == .stopped }
+    try await watched.states.wait("the stream's end") { $0.last == .stopped }
     #expect(watched.sessionErrors.values.count == 1 && watched.errors.values.count == 1)
     #expect(watched.states.values.suffix(2) == [.stopping, .stopped])
+    // Until then the companion may still take the old ones for connected.
+    try await again.lines.wait("the companion is back") { $0.contains { $0.contains("\"connected\"") } }
     try await host.connected(identifier)
     let next = try WatchedStream(in: try await host.session(with: identifier))
     try await next.start()
+    withExtendedLifetime(again) {}
   }
 
   @Test("LIFE-4: an app that is killed has lost the camera within six seconds, and the next one streams")

@@ -34,9 +34,11 @@ struct GlassesCommand {
     } catch {
       throw CommandFailure(subject: "\(listen)", "\(error)", next: "name another address after --listen")
     }
+    let announcer = announce(server)
     if arguments.has(.pair) { try PairingText.show(openPairing(server)) }
     await end.value()
     withExtendedLifetime(control) {}
+    announcer?.stop()
     reader?.stop()
     await server.end()
     return .done
@@ -95,6 +97,14 @@ struct GlassesCommand {
     agent.hardware.unfold()
     agent.hardware.don()
     return agent
+  }
+
+  /// Where others can reach them at all.
+  private func announce(_ server: GlassesServer) -> ServiceAnnouncer? {
+    guard let address = server.addresses.first(where: { !$0.isLoopback }) else { return nil }
+    return ServiceAnnouncer(
+      name: server.agent.identity.name, identifier: server.home.me.identifier, port: address.port
+    ) { _ in }
   }
 
   private func openPairing(_ server: GlassesServer) throws(CommandFailure) -> String {

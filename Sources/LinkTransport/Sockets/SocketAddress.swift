@@ -43,6 +43,14 @@ package struct SocketAddress: Hashable, Sendable {
   /// fe80::/10: means something on one interface only.
   package var isLinkLocal: Bool { if case .ipv6(let high, _, _) = host { high >> 54 == 0xfe80 >> 6 } else { false } }
 
+  /// 127.0.0.0/8 and ::1.
+  package var isLoopback: Bool {
+    switch host {
+    case .ipv4(let value): value >> 24 == 127
+    case .ipv6(let high, let low, _): high == 0 && low == 1
+    }
+  }
+
   package func with(port: UInt16) -> SocketAddress { SocketAddress(host: host, port: port) }
 
   private static func ipv4(_ text: String) -> Host? {
