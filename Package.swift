@@ -104,8 +104,8 @@ let package = Package(
     .testTarget(name: "MediaEngineTests", dependencies: ["MediaEngine", "MediaEncoding", "TestSupport"]),
     .testTarget(name: "MediaEncodingTests", dependencies: ["MediaEncoding", "MediaEngine", "CHEIF", "TestSupport"]),
     .testTarget(name: "LinkTransportTests", dependencies: ["LinkTransport", "Trust", "TestSupport"]),
-    .testTarget(name: "GlassesAgentTests", dependencies: ["GlassesAgent", "MediaEngine", "TestSupport"]),
-    .testTarget(name: "CompanionTests", dependencies: ["Companion", "MWDATCore", "TestSupport"]),
+    .testTarget(name: "GlassesAgentTests", dependencies: ["GlassesAgent", "MediaEngine", "TestSupport", "Trust"]),
+    .testTarget(name: "CompanionTests", dependencies: ["Companion", "MWDATCore", "TestSupport", "Trust"]),
     .testTarget(name: "MWDATCoreTests", dependencies: ["MWDATCore", "TestSupport"]),
     .testTarget(name: "MWDATCameraTests", dependencies: ["MWDATCamera", "MediaEngine", "TestSupport"]),
     .testTarget(

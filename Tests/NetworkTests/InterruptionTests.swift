@@ -12,7 +12,7 @@ import Units
 /// A bad network between two processes: what is promised of interruptions, on real sockets.
 @Suite(
   "Interrupted, across processes", .enabled(if: GlassesProcess.program != nil, "the program was not built"),
-  .exclusive(.network))
+  .exclusive(.mockKit))
 struct InterruptionTests {
   /// Glasses, and a host that reaches them through a relay.
   private final class Scene: Sendable {

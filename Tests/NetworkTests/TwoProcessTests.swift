@@ -12,7 +12,7 @@ import Units
 /// Glasses in one process, companion and app in another, over loopback with everything on.
 @Suite(
   "Glasses in a process of their own", .enabled(if: GlassesProcess.program != nil, "the program was not built"),
-  .exclusive(.network))
+  .exclusive(.mockKit))
 struct TwoProcessTests {
   @Test("Paired glasses stream, are photographed, and know nobody any more when they are unpaired")
   func wholeLife() async throws {

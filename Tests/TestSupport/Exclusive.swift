@@ -11,10 +11,8 @@ import Units
 /// A test that has its turn is cancelled after `limit`. (Testing's own `.timeLimit` would count the waiting too.)
 package struct ExclusiveTrait: TestTrait, SuiteTrait, TestScoping {
   package enum Resource: Hashable, Sendable {
-    /// `MockDeviceKit.shared` and `Wearables`.
+    /// `MockDeviceKit.shared` and `Wearables`; and threads and descriptors of links, which leak checks count.
     case mockKit
-    /// Children and sockets, of which a few at a time are enough.
-    case network
     /// The processor, where a test compares delivered rates with real time.
     case processor
   }

@@ -68,6 +68,7 @@ package final class CompanionClient: Sendable {
     let old = state.withLock { state in
       let old = state
       state.isOver = true
+      state.isJoined = false
       state.link = nil
       state.answers = [:]
       state.waiting = []
