@@ -37,10 +37,12 @@ struct StartTests {
     Obstacle(testDescription: "video muted", error: "stream.timeout", stage: .start, words: Self.noPicture) {
       $0.link.mute(.video)
     },
-    Obstacle(testDescription: "half-open", error: "stream.deviceNotConnected", stage: .link, lead: .milliseconds(2500)) {
+    Obstacle(testDescription: "half-open", error: "stream.deviceNotConnected", stage: .link, lead: .milliseconds(2500))
+    {
       $0.link.hold(.toApp)
     },
-    Obstacle(testDescription: "dead peer", error: "stream.deviceNotConnected", stage: .link, lead: .milliseconds(2500)) {
+    Obstacle(testDescription: "dead peer", error: "stream.deviceNotConnected", stage: .link, lead: .milliseconds(2500))
+    {
       $0.link.hold(.toApp)
       $0.link.hold(.toGlasses)
     },
