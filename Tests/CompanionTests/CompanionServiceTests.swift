@@ -95,10 +95,14 @@ struct CompanionServiceTests {
     #expect(await client.joined(within: .seconds(60)))
     first.end()
     let second = try CompanionService(folder)
-    #expect(await client.joined(within: .seconds(60)))
-    #expect(client.isRemembered && client.listings.isEmpty)
-    let answer = await client.answer { .unpairGlasses(UnpairGlasses(number: $0, identifier: "gw-1")) }
+    // What was asked of the first one, or between the two, has no answer.
+    var answer: CompanionAnswer?
+    for _ in 0..<20 where answer == nil {
+      #expect(await client.joined(within: .seconds(60)))
+      answer = await client.answer { .unpairGlasses(UnpairGlasses(number: $0, identifier: "gw-1")) }
+    }
     #expect(answer?.outcome == .notPaired)
+    #expect(client.isRemembered && client.listings.isEmpty)
     client.end()
     second.end()
   }
