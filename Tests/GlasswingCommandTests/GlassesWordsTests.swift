@@ -1,4 +1,6 @@
+import Foundation
 import GlassesAgent
+import TestSupport
 import Testing
 
 @testable import GlasswingCommand
@@ -39,5 +41,26 @@ struct GlassesWordsTests {
     let widths = Set(lines.map { $0.filter { " █▀▄".contains($0) }.count })
     #expect(widths.count == 1 && (widths.first ?? 0) <= 80, "\(widths)")
     #expect(abs((widths.first ?? 0) - 2 * lines.count) <= 1)
+  }
+
+  private static let hasReader = (try? CommandLineTool.run("zbarimg", ["--version"])) != nil
+
+  @Test("A stranger reads the code from the terminal's characters", .enabled(if: hasReader, "zbarimg is not installed"))
+  func qrCodeRead() throws {
+    let uri = "glasswing://pair?v=1&host=192.168.1.20&port=7447&id=lab-3&name=Lab%20glasses"
+    // Two rows of modules a line, each module 4x4 pixels.
+    var rows: [[UInt8]] = []
+    for line in try #require(QRCode.lines(uri)) {
+      let marks = line.filter { " █▀▄".contains($0) }
+      for isBlack in [{ "█▀".contains($0) }, { "█▄".contains($0) }] as [(Character) -> Bool] {
+        let row = marks.flatMap { [UInt8](repeating: isBlack($0) ? 0 : 255, count: 4) }
+        rows += [[UInt8]](repeating: row, count: 4)
+      }
+    }
+    let file = FileManager.default.temporaryDirectory.appending(path: "gw-\(UUID().uuidString).pgm")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data(Array("P5 \(rows[0].count) \(rows.count) 255\n".utf8) + rows.flatMap { $0 }).write(to: file)
+    let read = try CommandLineTool.run("zbarimg", ["--quiet", "--raw", file.path])
+    #expect(read.output == uri + "\n")
   }
 }

@@ -9,6 +9,8 @@ package final class GlassesServer: Sendable {
   package enum Event: Sendable {
     case agent(AgentNews)
     case paired(host: String)
+    /// Somebody knew the pairing's secret, which is used up, and has not paired; why, in words.
+    case pairingFailed(String)
     case unpaired(host: String)
     /// Nobody has paired in time.
     case pairingExpired
@@ -16,6 +18,12 @@ package final class GlassesServer: Sendable {
     case turnedAway(SocketAddress, String)
     /// What was to be kept could not be written; in words.
     case storeFailed(String)
+  }
+
+  /// The way in, from `start` on.
+  private struct Entrance {
+    let door: SecureDoor
+    let streams: ResumableServer<TLSPeer>
   }
 
   private struct State {
@@ -32,8 +40,7 @@ package final class GlassesServer: Sendable {
   package let agent: GlassesAgent
   package let addresses: [SocketAddress]
   private let listener: GuardedListener
-  private let streams: ResumableServer<TLSPeer>
-  private let door: Mutex<SecureDoor?>
+  private let entrance: Mutex<Entrance?>
   private let timekeeper: any Timekeeper
   private let lane: any Lane
   private let state: Mutex<State>
@@ -50,13 +57,9 @@ package final class GlassesServer: Sendable {
     self.timekeeper = timekeeper
     listener = GuardedListener(try TCPListener(on: host))
     addresses = listener.addresses
-    streams = ResumableServer(timekeeper: timekeeper) { [weak agent] stream, peer in
-      guard let agent, let peer = LinkPeer(peer) else { return stream.close() }
-      agent.accept(stream, from: peer)
-    }
     lane = timekeeper.makeLane("gw-serving")
     state = Mutex(State(hosts: home.hosts))
-    door = Mutex(nil)
+    entrance = Mutex(nil)
   }
 
   deinit { lane.end() }
@@ -67,6 +70,10 @@ package final class GlassesServer: Sendable {
   package func start(_ observer: @escaping @Sendable (Event) -> Void = { _ in }) throws(SocketFailure) {
     state.withLock { $0.observer = observer }
     agent.observeNews { [weak self] news in self?.heard(news) }
+    let streams = ResumableServer<TLSPeer>(timekeeper: timekeeper) { [weak self] stream, peer in
+      guard let self, let peer = LinkPeer(peer) else { return stream.close() }
+      admit(stream, peer)
+    }
     let door = SecureDoor(
       listener, streams: streams, timekeeper: timekeeper,
       callbacks: SecureDoor.Callbacks(
@@ -76,16 +83,17 @@ package final class GlassesServer: Sendable {
         },
         paired: { [weak self] secure, attempt, _ in self?.pair(secure, attempt) },
         failed: { [weak self] error, attempt, address in self?.failed(error, attempt, address) }))
-    self.door.withLock { $0 = door }
+    entrance.withLock { $0 = Entrance(door: door, streams: streams) }
     try door.start()
   }
 
   /// Says goodbye to all, and lets nobody in any more. Returns when every link is gone.
   package func end() async {
-    door.withLock { $0.take() }?.stop()
+    let entrance = self.entrance.withLock { $0.take() }
+    entrance?.door.stop()
     home.control.stop()
     await agent.shutDown(.poweringOff)
-    streams.end()
+    entrance?.streams.end()
   }
 
   // MARK: - Pairing
@@ -169,6 +177,19 @@ package final class GlassesServer: Sendable {
       TLSConfiguration(.agent(home.identity, hosts: hosts, pairing: attempt?.offer)), pairing: attempt)
   }
 
+  /// Serves a peer that was trusted when its handshake began.
+  private func admit(_ stream: ResumableTransport, _ peer: LinkPeer) {
+    guard isTrusted(peer.host) else { return stream.close() }
+    agent.accept(stream, from: peer)
+    // Unpaired between the two: then this link may have begun after those that were ended by it. Later than here it can't
+    // have.
+    if !isTrusted(peer.host) { agent.part(from: peer.host) }
+  }
+
+  private func isTrusted(_ host: KeyPin) -> Bool {
+    state.withLock { $0.hosts.hosts.contains { $0.key.pin == host } }
+  }
+
   private func failed(_ error: TLSError, _ attempt: PairingWindow.Attempt?, _ address: SocketAddress) {
     let now = timekeeper.now
     switch error.cause {
@@ -191,10 +212,13 @@ package final class GlassesServer: Sendable {
       role: .glasses, purpose: .pairing, capabilities: [], identifier: agent.identity.identifier,
       name: agent.identity.name, model: agent.identity.model, softwareVersion: agent.identity.softwareVersion,
       nonce: Nonce())
-    PairingConversation.begin(on: secure, home, hello: hello, timekeeper: timekeeper) { [weak self] host in
-      guard let self else { return "the glasses have ended" }
-      return keep(host)
-    }
+    PairingConversation.begin(
+      on: secure, home, hello: hello, timekeeper: timekeeper,
+      keep: { [weak self] host in
+        guard let self else { return "the glasses have ended" }
+        return keep(host)
+      },
+      failed: { [weak self] words in self?.tell(.pairingFailed(words)) })
   }
 
   /// On the conversation's lane.

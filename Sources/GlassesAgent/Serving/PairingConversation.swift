@@ -15,28 +15,41 @@ final class PairingConversation: Sendable {
   private let link: LinkConnection
   /// Keeps the host, or says in words why not.
   private let keep: @Sendable (PairedHosts.Host) -> String?
-  private let hasKept = Mutex(false)
+  /// Says in words why there was no pairing.
+  private let failed: @Sendable (String) -> Void
+  private let progress = Mutex(Progress.waiting)
+
+  private enum Progress {
+    case waiting, asked, kept
+    /// Refused, and why.
+    case refused(String)
+  }
 
   private init(
     _ secure: SecureTransport, _ home: GlassesHome, hello: Hello, timekeeper: any Timekeeper,
-    keep: @escaping @Sendable (PairedHosts.Host) -> String?
+    keep: @escaping @Sendable (PairedHosts.Host) -> String?, failed: @escaping @Sendable (String) -> Void
   ) {
     self.secure = secure
     self.home = home
     self.keep = keep
+    self.failed = failed
     link = LinkConnection(
       endpoint: LinkEndpoint(hello: hello), transport: secure, timekeeper: timekeeper, name: "gw-pairing")
   }
 
-  /// - Parameter keep: called once at most, with a host that has shown its key, on the conversation's lane. It may block.
+  /// - Parameters:
+  ///   - keep: called once at most, with a host that has shown its key, on the conversation's lane. It may block. What it
+  ///     returns is why the host can't be kept.
+  ///   - failed: called once if it ends without a host, on the same lane.
   static func begin(
     on secure: SecureTransport, _ home: GlassesHome, hello: Hello, timekeeper: any Timekeeper,
-    keep: @escaping @Sendable (PairedHosts.Host) -> String?
+    keep: @escaping @Sendable (PairedHosts.Host) -> String?, failed: @escaping @Sendable (String) -> Void
   ) {
-    let conversation = PairingConversation(secure, home, hello: hello, timekeeper: timekeeper, keep: keep)
+    let conversation = PairingConversation(
+      secure, home, hello: hello, timekeeper: timekeeper, keep: keep, failed: failed)
     let link = conversation.link
-    let timer = link.lane.run(at: timekeeper.now + deadline) { [weak link] in
-      link?.close(Goodbye(reason: .refused, text: "the pairing took too long"))
+    let timer = link.lane.run(at: timekeeper.now + deadline) { [weak conversation] in
+      conversation?.refuse("the pairing took too long")
     }
     // The handler holds the conversation until the link has closed.
     link.start { event in
@@ -51,15 +64,17 @@ final class PairingConversation: Sendable {
       if hello.role != .companion || hello.purpose != .pairing { refuse("only a companion pairs") }
     case .message(.pairingRequest(let request)): take(request)
     case .message, .accessUnit, .audio, .photoProgress, .photo, .videoDropped, .audioDropped, .silent, .heardAgain,
-      .clockRealigned, .closed:
+      .clockRealigned:
       break
+    case .closed(let close): closed(close)
     }
   }
 
   private func take(_ request: PairingRequest) {
-    let isFirst = hasKept.withLock { hasKept in
-      defer { hasKept = true }
-      return !hasKept
+    let isFirst = progress.withLock { progress in
+      guard case .waiting = progress else { return false }
+      progress = .asked
+      return true
     }
     guard isFirst else { return refuse("a pairing is of one host") }
     guard let exported = secure.exportedKey(PairingProof.label),
@@ -76,10 +91,31 @@ final class PairingConversation: Sendable {
       return refuse("\(error)")
     }
     if let objection = keep(host) { return refuse(objection) }
+    progress.withLock { $0 = .kept }
     link.send(
       .pairingAccepted(
         PairingAccepted(agentKey: home.key.publicKey.subjectPublicKeyInfo, signature: signature)))
   }
 
-  private func refuse(_ words: String) { link.close(Goodbye(reason: .refused, text: words)) }
+  private func refuse(_ words: String) {
+    progress.withLock { progress in
+      switch progress {
+      case .waiting, .asked: progress = .refused(words)
+      case .kept, .refused: break
+      }
+    }
+    link.close(Goodbye(reason: .refused, text: words))
+  }
+
+  private func closed(_ close: LinkClose) {
+    let words: String? = progress.withLock { progress in
+      switch progress {
+      case .kept: nil
+      case .refused(let words): words
+      case .waiting, .asked:
+        if case .protocolError(let error) = close.cause { error.description } else { "the host left before the end" }
+      }
+    }
+    if let words { failed(words) }
+  }
 }

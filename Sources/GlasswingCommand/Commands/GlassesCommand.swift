@@ -24,10 +24,10 @@ struct GlassesCommand {
     let agent = makeAgent(home, feed)
     let server: GlassesServer
     let control: ControlService
+    let journal = GlassesJournal(arguments, timekeeper: timekeeper)
     do throws(SocketFailure) {
       server = try GlassesServer(agent, home, listen: listen, timekeeper: timekeeper)
       control = ControlService(server, timekeeper: timekeeper)
-      let journal = GlassesJournal(arguments)
       try server.start { journal.note($0) }
       try control.start()
       journal.started(server)
@@ -41,6 +41,7 @@ struct GlassesCommand {
     announcer?.stop()
     reader?.stop()
     await server.end()
+    await journal.end()
     return .done
   }
 

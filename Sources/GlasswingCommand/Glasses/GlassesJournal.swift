@@ -1,10 +1,18 @@
 import GlassesAgent
 import LinkProtocol
 import LinkTransport
+import Synchronization
 import Trust
+import Units
 
 /// Says what happens at glasses: a line an event on standard error, or an object a line on standard output.
-struct GlassesJournal: Sendable {
+///
+/// It writes on a lane of its own, and keeps few lines: a reader that has stopped reading, as a pager or a stopped
+/// terminal, must not stop the glasses. Lines that find no room are counted instead.
+final class GlassesJournal: Sendable {
+  /// Lines that wait to be written.
+  static let most = 256
+
   /// For `--json`.
   struct Line: Codable, Equatable {
     var event: String
@@ -19,14 +27,49 @@ struct GlassesJournal: Sendable {
     var height: Int?
     var fps: Int?
     var reason: String?
+    /// Of lines that were left out.
+    var count: Int?
   }
 
-  private let isJSON: Bool
-  private let isQuiet: Bool
+  private struct Waiting {
+    var lines = 0
+    var leftOut = 0
+  }
 
-  init(_ arguments: Arguments) {
-    isJSON = arguments.has(.json)
-    isQuiet = arguments.has(.quiet)
+  private let timekeeper: any Timekeeper
+  private let lane: any Lane
+  private let out: @Sendable (Line, String) -> Void
+  private let waiting = Mutex(Waiting())
+
+  /// - Parameter out: takes what is written, and may block; nil for the console.
+  init(
+    _ arguments: Arguments, timekeeper: any Timekeeper = SystemTimekeeper.shared,
+    out: (@Sendable (Line, String) -> Void)? = nil
+  ) {
+    let (isJSON, isQuiet) = (arguments.has(.json), arguments.has(.quiet))
+    self.out =
+      out ?? { line, words in
+        if isJSON {
+          // Nobody may be reading any more: the glasses go on.
+          try? Console.shared.result(JSONResult.line(line))
+        } else if !isQuiet {
+          Console.shared.log(Self.shown(words))
+        }
+      }
+    self.timekeeper = timekeeper
+    lane = timekeeper.makeLane("gw-journal")
+  }
+
+  deinit { lane.end() }
+
+  /// Waits until all is written, but not for a reader that has stopped.
+  func end(within limit: Duration = .milliseconds(200)) async {
+    let gate = ResumeOnce<Void>()
+    let clock = timekeeper.makeLane("gw-journal-end")
+    defer { clock.end() }
+    clock.run(at: timekeeper.now + limit) { gate.resume(with: ()) }
+    lane.run { gate.resume(with: ()) }
+    await gate.value()
   }
 
   func started(_ server: GlassesServer) {
@@ -44,6 +87,9 @@ struct GlassesJournal: Sendable {
     case .agent(let news): note(news)
     case .paired(let host): write(Line(event: "paired", host: host), "paired with \(host)")
     case .unpaired(let host): write(Line(event: "unpaired", host: host), "unpaired from \(host)")
+    case .pairingFailed(let words):
+      write(
+        Line(event: "pairing_failed", reason: words), "the pairing code is used up, and nothing is paired: \(words)")
     case .pairingExpired: write(Line(event: "pairing_expired"), "the pairing code has expired")
     case .turnedAway(let address, let words):
       write(Line(event: "turned_away", addresses: ["\(address)"], reason: words), "\(address): \(words)")
@@ -93,11 +139,36 @@ struct GlassesJournal: Sendable {
   }
 
   private func write(_ line: Line, _ words: String) {
-    if isJSON {
-      // Nobody may be reading any more: the glasses go on.
-      try? Console.shared.result(JSONResult.line(line))
-    } else if !isQuiet {
-      Console.shared.log(words)
+    let hasRoom = waiting.withLock { waiting in
+      guard waiting.lines < Self.most else {
+        waiting.leftOut = waiting.leftOut.addingSaturating(1)
+        return false
+      }
+      waiting.lines += 1
+      return true
     }
+    guard hasRoom else { return }
+    lane.run { [self] in
+      let leftOut = waiting.withLock { waiting in
+        waiting.lines -= 1
+        defer { waiting.leftOut = 0 }
+        return waiting.leftOut
+      }
+      if leftOut > 0 { out(Line(event: "left_out", count: leftOut), "\(leftOut) lines were left out") }
+      out(line, words)
+    }
+  }
+
+  /// Names and reasons come from peers: nothing of them moves a terminal's cursor.
+  static func shown(_ words: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        words.unicodeScalars.map { scalar in
+          switch scalar.properties.generalCategory {
+          case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: "\u{FFFD}"
+          case .format: scalar == "\u{200D}" ? scalar : "\u{FFFD}"
+          case _: scalar
+          }
+        }))
   }
 }
