@@ -7,8 +7,9 @@ import Units
 
 /// Reads raw pictures from a descriptor, standard input above all, into a live feed, on a thread of its own.
 ///
-/// A writer in real time is read as it writes. One that is faster, as a file in a pipe, is slowed down to the stated rate,
-/// two pictures ahead at most. Pictures that nobody looks at are read all the same, so that whoever looks sees the
+/// A writer in real time is read as it writes: what it had waiting when the reader came is gone through at once, since a
+/// picture that waits makes all those behind it late. One that always has more, as a file in a pipe, is slowed down to the
+/// stated rate, a second ahead of it at most. Pictures that nobody looks at are read all the same, so that whoever looks sees the
 /// present. Ends with the input, or with `stop`.
 package final class RawReader: Sendable {
   package let feed: LiveFeed
@@ -21,8 +22,8 @@ package final class RawReader: Sendable {
 
   /// How often a reader that waits looks whether it shall stop, in milliseconds.
   private static let patience: Int32 = 100
-  /// Pictures that a writer may be ahead of the stated rate.
-  private static let lead = 2
+  /// What a writer may be ahead of the stated rate: more than it can have waiting when the glasses have started.
+  private static let lead: Duration = .seconds(1)
 
   /// - Parameter descriptor: stays its owner's.
   package init(_ format: RawFormat, from descriptor: Int32, name: String, timekeeper: any Timekeeper) {
@@ -46,9 +47,9 @@ package final class RawReader: Sendable {
     var due = timekeeper.now
     var bytes = [UInt8](repeating: 0, count: format.byteCount)
     while !isStopped.load(ordering: .acquiring) {
-      // A writer that paused is not to catch up with what it left out.
-      due = max(due + interval, timekeeper.now)
-      guard wait(until: due - interval * Self.lead) else { return }
+      // One that lets the reader wait is no faster than the stated rate, and owes nothing.
+      due = hasInput ? max(due + interval, timekeeper.now) : timekeeper.now
+      guard wait(until: due - Self.lead) else { return }
       do throws(MediaError) {
         let filling = fill(&bytes)
         // When the last byte has come: of a writer in real time, the moment that it has taken the picture.
@@ -117,6 +118,11 @@ package final class RawReader: Sendable {
       }
     }
     return buffer
+  }
+
+  private var hasInput: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
   }
 
   /// False when the reader is to stop.
