@@ -85,7 +85,7 @@ final class GlassesKeeper: Sendable {
     let transport = ResumableDialer.stream(timekeeper: timekeeper) { [weak self, timekeeper] in
       guard let self else { return FailedTransport("the companion has ended") }
       let glasses = state.withLock { $0.glasses }
-      let tcp = TCPTransport(addresses: glasses.addresses, port: glasses.port)
+      let tcp = TCPTransport(places: glasses.addresses.map(\.text), port: glasses.port)
       do throws(TLSError) {
         let secure = try SecureTransport(
           over: tcp, TLSConfiguration(.client(host.identity, agent: glasses.pin)), timekeeper: timekeeper)

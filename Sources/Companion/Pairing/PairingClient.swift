@@ -33,7 +33,7 @@ final class PairingClient: Sendable {
   ) throws(TLSError) {
     self.uri = uri
     self.host = host
-    let tcp = TCPTransport(addresses: uri.addresses, port: uri.port)
+    let tcp = TCPTransport(places: uri.addresses.map(\.text), port: uri.port)
     secure = try SecureTransport(over: tcp, TLSConfiguration(.pairing(uri.offer)), timekeeper: timekeeper)
     link = LinkConnection(
       endpoint: LinkEndpoint(hello: .companion(host, .pairing)), transport: secure, timekeeper: timekeeper,

@@ -117,11 +117,6 @@ package final class GlassesAgent: Sendable {
 
   // MARK: - Links
 
-  /// Hears what may be told to people, on the agent's lane.
-  package func observeNews(_ observer: (@Sendable (AgentNews) -> Void)?) {
-    state.withLock { $0.newsObserver = observer }
-  }
-
   /// Serves a peer. Any thread. Glasses that are off, folded or shut down say goodbye at once.
   ///
   /// - Parameter peer: who it has proved to be; nil where nobody else can reach the agent, as in one process.
@@ -153,18 +148,6 @@ package final class GlassesAgent: Sendable {
     }
     let body = hardware.current
     if !body.isReachable { connection.close(Goodbye(reason: body.isPoweredOn ? .hingeClosed : .poweringOff)) }
-  }
-
-  /// Says goodbye to all that came by a host. Any thread.
-  package func part(from host: KeyPin) {
-    lane.run { [self] in
-      let links = state.withLock { state in
-        state.links.filter { state.peers[$0.key]?.host == host }.sorted { $0.key.value < $1.key.value }.map(\.value)
-      }
-      for link in links {
-        link.close(Goodbye(reason: .unpaired, text: "the glasses are not paired with this host any more"))
-      }
-    }
   }
 
   /// Ends every link for a reason, and with the last one every lane. Any thread; idempotent.
@@ -271,26 +254,6 @@ package final class GlassesAgent: Sendable {
       }
       if let hello { tell(.linkClosed(hello, close)) }
       endIfDone()
-    }
-  }
-
-  /// A companion's link is for control: whoever has the host's key has no use for its glasses' camera.
-  private func received(_ message: Message, from host: KeyPin, _ key: LinkKey) {
-    switch message {
-    case .unpair: tell(.unpaired(host: host))
-    case .failure: break
-    case _: link(key)?.close(Goodbye(reason: .refused, text: "a companion's link is for control"))
-    }
-  }
-
-  private func tell(_ news: AgentNews) { state.withLock { $0.newsObserver }?(news) }
-
-  private func tell(_ message: Message, to key: LinkKey) {
-    guard let hello = state.withLock({ $0.hellos[key] }) else { return }
-    switch message {
-    case .streamStarted(let started): tell(.streamStarted(hello, started.video))
-    case .streamStopped: tell(.streamStopped(hello))
-    case _: break
     }
   }
 

@@ -32,8 +32,7 @@ final class ArrivalProducer: UnitProducer {
   }
 
   func start() {
-    let opening = context.feedClock.begin(context.configuration.feed, at: context.timekeeper.now)
-    withExtendedLifetime(opening) {}
+    _ = context.feedClock.begin(context.configuration.feed, at: context.timekeeper.now)
     let number = feed.observe { [weak self] news in self?.take(news) }
     observation.withLock { $0 = number }
     // Stopped meanwhile, by a failure that was known.

@@ -54,10 +54,7 @@ struct DevicesCommand {
       Wearables.shared.deviceForIdentifier(listing.identifier)?.addDeviceStateListener { _ in look() }.store(in: tokens)
     }
     look()
-    let lane = environment.timekeeper.makeLane("gw-patience")
-    lane.run(at: environment.timekeeper.now + patience) { gate.resume(with: ()) }
-    await gate.value()
-    lane.end()
+    await gate.value(within: patience, on: environment.timekeeper, else: ())
     withExtendedLifetime(tokens) {}
     return environment.client.listings
   }

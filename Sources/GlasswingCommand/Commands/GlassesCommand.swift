@@ -24,7 +24,8 @@ struct GlassesCommand {
     let agent = makeAgent(home, feed)
     let server: GlassesServer
     let control: ControlService
-    let journal = GlassesJournal(arguments, timekeeper: timekeeper)
+    let log = EventLog(arguments, timekeeper: timekeeper)
+    let journal = GlassesJournal(log)
     do throws(SocketFailure) {
       server = try GlassesServer(agent, home, listen: listen, timekeeper: timekeeper)
       control = ControlService(server, timekeeper: timekeeper)
@@ -41,22 +42,16 @@ struct GlassesCommand {
     announcer?.stop()
     reader?.stop()
     await server.end()
-    await journal.end()
+    await log.end()
     return .done
   }
 
   // MARK: - What the options say
 
+  /// A port alone is of all addresses.
   private func listenAddress() throws(CommandFailure) -> HostPort {
-    let text = arguments.text(.listen) ?? ""
-    // A port alone is of all addresses.
-    if let port = UInt16(text) { return HostPort(host: "::", port: port) }
-    guard let host = HostPort(text) else {
-      throw CommandFailure(
-        subject: "--listen", "\"\(text)\" is no address with a port",
-        next: "write it like 0.0.0.0:7447, [::]:7447 or 7447")
-    }
-    return host
+    if let port = arguments.text(.listen).flatMap({ UInt16($0) }) { return HostPort(host: "::", port: port) }
+    return try arguments.hostPort(.listen)
   }
 
   private func feed() throws(CommandFailure) -> (FeedDescription, RawReader?) {
@@ -128,11 +123,8 @@ enum StateFolder {
   /// `--state-dir`, systemd's `STATE_DIRECTORY` (systemd.exec), or the user's own.
   static func glasses(_ arguments: Arguments) -> String {
     if let folder = arguments.givenText(.stateDir) { return folder }
-    let environment = ProcessInfo.processInfo.environment
-    func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-    if let folder = value("STATE_DIRECTORY")?.split(separator: ":").first { return String(folder) }
-    let state = value("XDG_STATE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(NSHomeDirectory())/.local/state"
-    return "\(state)/glasswing/glasses"
+    if let folder = UserState.value("STATE_DIRECTORY")?.split(separator: ":").first { return String(folder) }
+    return UserState.folder("glasses")
   }
 }
 

@@ -74,10 +74,7 @@ struct GlassesControlCommand {
       throw CommandFailure(subject: "glasses-ctl", "the request can't be written")
     }
     transport.write(Array(data) + [UInt8(ascii: "\n")])
-    let lane = timekeeper.makeLane("control")
-    defer { lane.end() }
-    lane.run(at: timekeeper.now + .seconds(5)) { answer.resume(with: nil) }
-    let line = await answer.value()
+    let line = await answer.value(within: .seconds(5), on: timekeeper, else: nil)
     transport.close()
     guard let line, let reply = try? JSONDecoder().decode(ControlReply.self, from: Data(line)) else {
       throw CommandFailure(

@@ -41,7 +41,7 @@ struct PairCommand {
     }
     let identifier = called.first?.identifier ?? name
     // Glasses that are on are told of it, so they get the time to be found.
-    await connected(identifier, client)
+    await connected(identifier)
     let answer = await client.answer { .unpairGlasses(UnpairGlasses(number: $0, identifier: identifier)) }
     guard let answer else { throw gone }
     switch answer.outcome {
@@ -57,15 +57,13 @@ struct PairCommand {
   }
 
   /// Waits until the glasses are connected, two seconds at most.
-  private func connected(_ identifier: String, _ client: CompanionClient) async {
-    guard let device = Wearables.shared.deviceForIdentifier(identifier) else { return }
+  private func connected(_ identifier: String) async {
+    guard let device = Wearables.shared.deviceForIdentifier(identifier),
+      let timekeeper = Wearables.sharedIfConfigured?.environment.timekeeper
+    else { return }
     let gate = ResumeOnce<Void>()
     let token = device.addDeviceStateListener { if $0.linkState == .connected { gate.resume(with: ()) } }
-    let timekeeper = Wearables.sharedIfConfigured?.environment.timekeeper
-    let lane = timekeeper?.makeLane("gw-patience")
-    if let timekeeper { lane?.run(at: timekeeper.now + .seconds(2)) { gate.resume(with: ()) } }
-    await gate.value()
-    lane?.end()
+    await gate.value(within: .seconds(2), on: timekeeper, else: ())
     withExtendedLifetime(token) {}
   }
 

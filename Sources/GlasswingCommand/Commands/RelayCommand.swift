@@ -30,15 +30,17 @@ struct RelayCommand {
 
   private let arguments: Arguments
   private let timekeeper: any Timekeeper
+  private let log: EventLog
 
   init(_ arguments: Arguments, timekeeper: any Timekeeper = SystemTimekeeper.shared) {
     self.arguments = arguments
     self.timekeeper = timekeeper
+    log = EventLog(arguments, timekeeper: timekeeper)
   }
 
   func run() async throws(CommandFailure) -> ExitStatus {
-    let listen = try address(.listen)
-    let target = try address(.to)
+    let listen = try arguments.hostPort(.listen)
+    let target = try arguments.hostPort(.to)
     guard target.port != 0 else { throw CommandFailure(subject: "--to", "needs a port, not 0") }
     let script = try readScript()
     let seed = script.seed ?? UInt64(clamping: arguments.count(.seed) ?? 1)
@@ -58,21 +60,13 @@ struct RelayCommand {
     let run = LinkScriptRun(script, on: conditioner, timekeeper: timekeeper) { step in
       var line = Line("step")
       line.step = "\(step.action)"
-      tell(line, "\(step.action)")
+      log.write(line, "\(step.action)")
     }
     await end.value()
     run.stop()
     relay.stop()
+    await log.end()
     return .done
-  }
-
-  private func address(_ option: Option) throws(CommandFailure) -> HostPort {
-    let text = arguments.text(option) ?? ""
-    guard let address = HostPort(text) else {
-      throw CommandFailure(
-        subject: "--\(option.rawValue)", "\"\(text)\" is no address", next: "write it like [::1]:7000")
-    }
-    return address
   }
 
   private func readScript() throws(CommandFailure) -> LinkScript {
@@ -92,7 +86,7 @@ struct RelayCommand {
 
   private func tellBegin(_ addresses: [SocketAddress], _ target: HostPort, _ seed: UInt64) throws(CommandFailure) {
     guard arguments.has(.json) else {
-      for address in addresses { tell(Line("listening"), "listening on \(address), forwarding to \(target)") }
+      for address in addresses { Console.shared.log("listening on \(address), forwarding to \(target)") }
       return
     }
     var line = Line("listening")
@@ -108,30 +102,21 @@ struct RelayCommand {
       var line = Line("accepted")
       line.connection = number
       line.peer = "\(peer)"
-      tell(line, "connection \(number) from \(peer)")
+      log.write(line, "connection \(number) from \(peer)")
     case .ended(let number, let totals, let cause):
       var line = Line("ended")
       line.connection = number
       line.fromClient = totals.fromClient
       line.fromServer = totals.fromServer
       line.cause = Self.words(cause)
-      tell(
+      log.write(
         line,
         "connection \(number) ended (\(Self.words(cause))): \(totals.fromServer) bytes to the app, "
           + "\(totals.fromClient) to the glasses")
     case .turnedAway(let peer):
       var line = Line("turned-away")
       line.peer = "\(peer)"
-      tell(line, "\(peer) was turned away: \(LinkRelay.connectionLimit) connections are open")
-    }
-  }
-
-  private func tell(_ line: Line, _ words: String) {
-    if arguments.has(.json) {
-      // Nobody who reads any more is no reason to end.
-      try? Console.shared.result(JSONResult.line(line))
-    } else if !arguments.has(.quiet) || line.event == "listening" {
-      Console.shared.log(words)
+      log.write(line, "\(peer) was turned away: \(LinkRelay.connectionLimit) connections are open")
     }
   }
 

@@ -1,18 +1,10 @@
 import GlassesAgent
 import LinkProtocol
 import LinkTransport
-import Synchronization
 import Trust
-import Units
 
-/// Says what happens at glasses: a line an event on standard error, or an object a line on standard output.
-///
-/// It writes on a lane of its own, and keeps few lines: a reader that has stopped reading, as a pager or a stopped
-/// terminal, must not stop the glasses. Lines that find no room are counted instead.
-final class GlassesJournal: Sendable {
-  /// Lines that wait to be written.
-  static let most = 256
-
+/// Says what happens at glasses.
+struct GlassesJournal: Sendable {
   /// For `--json`.
   struct Line: Codable, Equatable {
     var event: String
@@ -27,50 +19,11 @@ final class GlassesJournal: Sendable {
     var height: Int?
     var fps: Int?
     var reason: String?
-    /// Of lines that were left out.
-    var count: Int?
   }
 
-  private struct Waiting {
-    var lines = 0
-    var leftOut = 0
-  }
+  private let log: EventLog
 
-  private let timekeeper: any Timekeeper
-  private let lane: any Lane
-  private let out: @Sendable (Line, String) -> Void
-  private let waiting = Mutex(Waiting())
-
-  /// - Parameter out: takes what is written, and may block; nil for the console.
-  init(
-    _ arguments: Arguments, timekeeper: any Timekeeper = SystemTimekeeper.shared,
-    out: (@Sendable (Line, String) -> Void)? = nil
-  ) {
-    let (isJSON, isQuiet) = (arguments.has(.json), arguments.has(.quiet))
-    self.out =
-      out ?? { line, words in
-        if isJSON {
-          // Nobody may be reading any more: the glasses go on.
-          try? Console.shared.result(JSONResult.line(line))
-        } else if !isQuiet {
-          Console.shared.log(Self.shown(words))
-        }
-      }
-    self.timekeeper = timekeeper
-    lane = timekeeper.makeLane("gw-journal")
-  }
-
-  deinit { lane.end() }
-
-  /// Waits until all is written, but not for a reader that has stopped.
-  func end(within limit: Duration = .milliseconds(200)) async {
-    let gate = ResumeOnce<Void>()
-    let clock = timekeeper.makeLane("gw-journal-end")
-    defer { clock.end() }
-    clock.run(at: timekeeper.now + limit) { gate.resume(with: ()) }
-    lane.run { gate.resume(with: ()) }
-    await gate.value()
-  }
+  init(_ log: EventLog) { self.log = log }
 
   func started(_ server: GlassesServer) {
     let addresses = server.addresses.map(\.description)
@@ -138,37 +91,5 @@ final class GlassesJournal: Sendable {
     }
   }
 
-  private func write(_ line: Line, _ words: String) {
-    let hasRoom = waiting.withLock { waiting in
-      guard waiting.lines < Self.most else {
-        waiting.leftOut = waiting.leftOut.addingSaturating(1)
-        return false
-      }
-      waiting.lines += 1
-      return true
-    }
-    guard hasRoom else { return }
-    lane.run { [self] in
-      let leftOut = waiting.withLock { waiting in
-        waiting.lines -= 1
-        defer { waiting.leftOut = 0 }
-        return waiting.leftOut
-      }
-      if leftOut > 0 { out(Line(event: "left_out", count: leftOut), "\(leftOut) lines were left out") }
-      out(line, words)
-    }
-  }
-
-  /// Names and reasons come from peers: nothing of them moves a terminal's cursor.
-  static func shown(_ words: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        words.unicodeScalars.map { scalar in
-          switch scalar.properties.generalCategory {
-          case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: "\u{FFFD}"
-          case .format: scalar == "\u{200D}" ? scalar : "\u{FFFD}"
-          case _: scalar
-          }
-        }))
-  }
+  private func write(_ line: Line, _ words: String) { log.write(line, words) }
 }

@@ -39,11 +39,8 @@ struct OpenCamera: Sendable {
   func stop(_ timekeeper: any Timekeeper) async {
     let stopped = ResumeOnce<Void>()
     let watch = StreamWatch(stream) { _ in stopped.resume(with: ()) }
-    let lane = timekeeper.makeLane("stop")
-    lane.run(at: timekeeper.now + .seconds(2)) { stopped.resume(with: ()) }
     stream.stop()
-    if stream.state != .stopped { await stopped.value() }
-    lane.end()
+    if stream.state != .stopped { await stopped.value(within: .seconds(2), on: timekeeper, else: ()) }
     watch.end()
   }
 

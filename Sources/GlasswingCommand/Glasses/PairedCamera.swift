@@ -69,10 +69,7 @@ extension OpenCamera {
       }.store(in: tokens)
     }
     Interruption.shared.whenRaised { _ in choice.resume(with: .interrupted) }
-    let lane = environment.timekeeper.makeLane("gw-patience")
-    defer { lane.end() }
-    lane.run(at: environment.timekeeper.now + patience) { choice.resume(with: .timeout) }
-    let decision = await choice.value()
+    let decision = await choice.value(within: patience, on: environment.timekeeper, else: .timeout)
     withExtendedLifetime((token, tokens)) {}
     switch decision {
     case .found(let identifier): return identifier

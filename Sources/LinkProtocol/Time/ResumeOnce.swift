@@ -1,4 +1,5 @@
 import Synchronization
+import Units
 
 /// A continuation that several ends race to resume: the first wins, the others are no-ops.
 ///
@@ -34,6 +35,14 @@ package final class ResumeOnce<Value: Sendable>: Sendable {
 
   /// Waits for the value. Once, in place of `store`.
   package func value() async -> Value { await withCheckedContinuation { store($0) } }
+
+  /// Waits for the value, but no longer than this: then it is `other`. Once, in place of `store`.
+  package func value(within limit: Duration, on timekeeper: any Timekeeper, else other: Value) async -> Value {
+    let lane = timekeeper.makeLane("deadline")
+    defer { lane.end() }
+    lane.run(at: timekeeper.now + limit) { self.resume(with: other) }
+    return await value()
+  }
 
   /// True for the one call that decided the value.
   @discardableResult

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Where the companion of this user keeps what it knows, and the socket at which apps find it.
 package struct CompanionFolder: Hashable, Sendable {
   /// Names another folder; for tests, and for people with several sets of glasses.
@@ -9,16 +7,9 @@ package struct CompanionFolder: Hashable, Sendable {
 
   package init(_ path: String) { self.path = path }
 
-  /// The folder named by `GLASSWING_COMPANION_DIR`, else `glasswing/companion` where the user's programs keep their state
-  /// (XDG Base Directory Specification: `XDG_STATE_HOME`, or `~/.local/state`).
-  package static func present(
-    environment: [String: String] = ProcessInfo.processInfo.environment, home: String = NSHomeDirectory()
-  ) -> CompanionFolder {
-    func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-    if let named = value(variable) { return CompanionFolder(named) }
-    // By the specification a relative path there is none.
-    let state = value("XDG_STATE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/.local/state"
-    return CompanionFolder("\(state)/glasswing/companion")
+  /// The folder named by `GLASSWING_COMPANION_DIR`, else `glasswing/companion` where the user's programs keep their state.
+  package static func present() -> CompanionFolder {
+    CompanionFolder(UserState.value(variable) ?? UserState.folder("companion"))
   }
 
   package var socket: String { "\(path)/companion.sock" }

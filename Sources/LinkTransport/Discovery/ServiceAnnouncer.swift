@@ -22,7 +22,6 @@ package final class ServiceAnnouncer: Sendable {
   }
 
   private let announcement: Announcement
-  private let hasEnded = Mutex(false)
 
   /// - Parameters:
   ///   - name: of the glasses, as people see it. Cut to 63 bytes.
@@ -42,13 +41,7 @@ package final class ServiceAnnouncer: Sendable {
   deinit { stop() }
 
   /// Soon after, nobody finds it any more. Idempotent.
-  package func stop() {
-    let isFirst = hasEnded.withLock { ended in
-      defer { ended = true }
-      return !ended
-    }
-    if isFirst { announcement.link.withLock { $0.take() }?.end() }
-  }
+  package func stop() { announcement.link.withLock { $0.take() }?.end() }
 }
 
 /// `@unchecked Sendable`: all but `link` is touched with the lock of libavahi's loop held, and by nobody else.

@@ -18,7 +18,6 @@ package final class ServiceBrowser: Sendable {
   }
 
   private let search: Search
-  private let hasEnded = Mutex(false)
 
   /// - Parameter events: in order. On a thread of libavahi's; must not block.
   package init(
@@ -33,13 +32,7 @@ package final class ServiceBrowser: Sendable {
   deinit { stop() }
 
   /// Idempotent.
-  package func stop() {
-    let isFirst = hasEnded.withLock { ended in
-      defer { ended = true }
-      return !ended
-    }
-    if isFirst { search.link.withLock { $0.take() }?.end() }
-  }
+  package func stop() { search.link.withLock { $0.take() }?.end() }
 }
 
 /// `@unchecked Sendable`: all but `link` is touched with the lock of libavahi's loop held, and by nobody else.

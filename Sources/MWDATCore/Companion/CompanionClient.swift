@@ -100,9 +100,7 @@ package final class CompanionClient: Sendable {
       return false
     }
     guard !isDecided else { return isJoined }
-    let timer = lane.run(at: timekeeper.now + limit) { gate.resume(with: false) }
-    defer { timer.cancel() }
-    return await gate.value()
+    return await gate.value(within: limit, on: timekeeper, else: false)
   }
 
   /// Asks the companion; nil when it went away, or is not there.
@@ -118,12 +116,8 @@ package final class CompanionClient: Sendable {
     }
     guard let (link, number) = request else { return nil }
     link.send(message(number))
-    let timer = lane.run(at: timekeeper.now + Self.answerDeadline) { gate.resume(with: nil) }
-    defer {
-      timer.cancel()
-      state.withLock { $0.answers[number] = nil }
-    }
-    return await gate.value()
+    defer { state.withLock { $0.answers[number] = nil } }
+    return await gate.value(within: Self.answerDeadline, on: timekeeper, else: nil)
   }
 
   // MARK: - On the lane

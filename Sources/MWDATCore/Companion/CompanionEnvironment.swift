@@ -144,7 +144,8 @@ package final class CompanionEnvironment: WearablesEnvironment {
       // Where the glasses are by now: they may have moved since the session began.
       let present = self?.listing(of: device) ?? listing
       return SecureTransport.dialing(
-        over: Self.connection(to: present), TLSConfiguration(.client(identity, agent: pin)), timekeeper: timekeeper)
+        over: TCPTransport(places: present.addresses, port: present.port),
+        TLSConfiguration(.client(identity, agent: pin)), timekeeper: timekeeper)
     }
     return LinkConnection(
       endpoint: LinkEndpoint(hello: .app(Wearables.appInformation), limits: limits), transport: transport,
@@ -153,13 +154,6 @@ package final class CompanionEnvironment: WearablesEnvironment {
 
   private func listing(of device: DeviceIdentifier) -> GlassesListing? {
     client.listings.first { $0.identifier == device }
-  }
-
-  private static func connection(to listing: GlassesListing) -> TCPTransport {
-    let hosts = listing.addresses.map { HostPort(host: $0, port: listing.port) }
-    let known = hosts.compactMap { SocketAddress($0) }
-    if known.isEmpty, let name = hosts.first { return TCPTransport(to: name) }
-    return TCPTransport(to: known)
   }
 }
 

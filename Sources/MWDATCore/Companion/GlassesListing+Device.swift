@@ -36,16 +36,10 @@ extension Compatibility {
 }
 
 extension UUID {
-  /// All zeros for anything but 16 bytes, which no message has.
-  fileprivate init(bytes: [UInt8]) {
-    guard bytes.count == 16 else {
-      self.init(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-      return
-    }
-    self.init(
-      uuid: (
-        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], bytes[8], bytes[9], bytes[10],
-        bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
-      ))
+  /// All zeros for anything but 16 bytes.
+  package init(bytes: [UInt8]) {
+    self.init(uuid: bytes.count == 16 ? bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) } : UUID.none)
   }
+
+  private static let none: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 }
